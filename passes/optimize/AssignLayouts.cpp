@@ -73,8 +73,8 @@ private:
   FuncOp kernelOf(host::LaunchOp launch) const { return variants_.kernelOf(launch); }
   void findTensors();
   std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
-  /// Whether the sizes that a shape depends on are the program's own, and a launch hands them to its kernel by their
-  /// names: then an expression means the same in the kernel, in the program, and in other such kernels.
+  /// Whether the program knows the sizes that a shape depends on, and a launch hands them to its kernel by their names:
+  /// then an expression means the same in the kernel, in the program, and in other such kernels.
   bool sharesSizes(host::LaunchOp launch, ArrayRef<Expr> shape) const;
   struct LaneAxis {
     size_t axis;
@@ -114,8 +114,8 @@ bool LayoutAssigner::sharesSizes(host::LaunchOp launch, ArrayRef<Expr> shape) co
   for (Expr size : shape)
     size.forEachVariable([&](Expr variable) {
       const Expr *name = llvm::find(names, variable);
-      Value argument = sizes_.argumentOf(variable);
-      shares &= argument && (name == names.end() || launch.getSizes()[name - names.begin()] == argument);
+      Value value = sizes_.valueOf(variable);
+      shares &= value && (name == names.end() || launch.getSizes()[name - names.begin()] == value);
     });
   return shares;
 }
@@ -145,7 +145,8 @@ std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
   llvm::copy_if(tracker.shape(), std::back_inserter(shape), [](Expr size) { return !size.isConst(1); });
   auto sharesSizes = [&](const Place &place) { return this->sharesSizes(place.launch, shape); };
   if (!tracker.isContiguous() || shape.empty() || llvm::any_of(shape, [](Expr size) { return size.isConst(0); }) ||
-      !sharesSizes(tensor.writer) || !llvm::all_of(tensor.readers, sharesSizes))
+      !sharesSizes(tensor.writer) || !llvm::all_of(tensor.readers, sharesSizes) ||
+      !llvm::all_of(shape, [&](Expr size) { return sizes_.areKnown(size, alloc); }))
     return std::nullopt;
   tensor.layout = Layout::rowMajor(shape);
   return tensor;

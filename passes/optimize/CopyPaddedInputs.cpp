@@ -187,7 +187,7 @@ static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr targ
     }
     if (!first)
       continue;
-    auto arguments = llvm::map_to_vector(variablesOf(shape), [&](Expr variable) { return sizes.argumentOf(variable); });
+    auto arguments = llvm::map_to_vector(variablesOf(shape), [&](Expr variable) { return sizes.valueOf(variable); });
     if (llvm::is_contained(arguments, Value()))
       continue;
     auto port = cast<host::PortAttr>(program.getInputs()[input.getIndex()]);

@@ -62,10 +62,10 @@ struct Joined {
 };
 } // namespace
 
-/// Whether a launch hands its kernel the program's symbols under their own names.
+/// Whether a launch hands its kernel the program's sizes under their own names.
 static bool sharesSymbols(host::LaunchOp launch, FuncOp func, const optimize::ProgramSizes &sizes) {
   return llvm::all_of(llvm::zip(launch.getSizes(), func.getSizes().getSizes()),
-                      [&](auto pair) { return sizes.argumentOf(std::get<1>(pair)) == std::get<0>(pair); });
+                      [&](auto pair) { return sizes.valueOf(std::get<1>(pair)) == std::get<0>(pair); });
 }
 
 static bool isWithin(ArrayRef<view::Range> box, ArrayRef<view::Range> around) {
@@ -326,6 +326,8 @@ bool PartPlacer::replace(host::LaunchOp join) {
   if (!joined || !findChanges(join, *joined))
     return false;
   host::AllocOp whole = joined->whole;
+  if (!sizes_.areKnown(*sizes_.exprOf(whole.getBytes()), joined->first))
+    return false;
   for (Operation *op : {whole.getBytes().getDefiningOp(), whole.getOperation()})
     if (op && joined->first->isBeforeInBlock(op)) // others may have the same number of bytes
       op->moveBefore(joined->first);

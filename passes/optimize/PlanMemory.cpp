@@ -5,9 +5,10 @@
 // Expects: host.alloc for every temporary; in a host.batch of sizes that are numbers, used there alone.
 // Guarantees: all whose size is known at the program's start, and that no loop carries from step to step, lie in one
 // arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's symbols,
-// at those that kiln/plan.h finds for the sizes of the run. The others stay on the heap. The arena notes its `peak`
-// and the most bytes that `live` at one time, each tensor's rounded up to the alignment, which no plan can do
-// without; a host.scratch notes its own bytes as `peak`; all at the symbols' defaults.
+// at those that kiln/plan.h finds for the sizes of the run. The others stay on the heap. Those that lie among zeros are
+// in blocks apart: one at the program's start, and one more where sizes become known that data gives. The arena notes
+// its `peak` and the most bytes that `live` at one time, each tensor's rounded up to the alignment, which no plan can
+// do without; a host.scratch notes its own bytes as `peak`; all at the symbols' defaults.
 // Position: last, because opts declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
@@ -179,6 +180,13 @@ static std::vector<Temporary> takeHaloed(std::vector<Temporary> &temporaries) {
   return haloed;
 }
 
+/// Whether a temporary's sizes, and those that say where its zeros are, are known before an op.
+static bool areKnown(Temporary temporary, const optimize::ProgramSizes &sizes, Operation *before) {
+  DimsAttr halo = temporary.alloc.getHaloAttr();
+  return sizes.areKnown(temporary.bytes, before) &&
+         (!halo || llvm::all_of(halo.getSizes(), [&](Expr size) { return sizes.areKnown(size, before); }));
+}
+
 /// Where a program knows that its sizes are possible: after the checks that it begins with.
 static Block::iterator afterChecks(Block &body) {
   auto place = body.begin();
@@ -189,41 +197,6 @@ static Block::iterator afterChecks(Block &body) {
       break;
   }
   return place;
-}
-
-/// Puts tensors that lie among zeros into memory of their own: zeros are there before the first run, and nobody writes
-/// them.
-static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &sizes,
-                      std::vector<Temporary> &temporaries) {
-  std::vector<Temporary> haloed = takeHaloed(temporaries);
-  SmallVector<Halo> halos;
-  SmallVector<size_t> numbers = shareHalos(haloed, halos);
-  SmallVector<Expr> offsets;
-  Expr total = 0;
-  for (const Halo &halo : halos) {
-    offsets.push_back(total);
-    total = total + view::ceilDiv(halo.bytes, KILN_PLAN_ALIGNMENT) * KILN_PLAN_ALIGNMENT;
-  }
-  SmallVector<std::pair<host::AllocOp, Expr>> placed;
-  for (auto [temporary, number] : llvm::zip(haloed, numbers))
-    placed.push_back({temporary.alloc, offsets[number]});
-  if (placed.empty())
-    return;
-  Block &body = program.getBody().front();
-  OpBuilder builder(&body, afterChecks(body));
-  Type sliceType = host::SliceType::get(program.getContext());
-  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, sizes.emit(builder, total));
-  zeros->setAttr("peak", builder.getI64IntegerAttr(sizes.defaultOf(total)));
-  zeros->setAttr("live", builder.getI64IntegerAttr(sizes.defaultOf(total)));
-  for (auto [alloc, offset] : placed) {
-    builder.setInsertionPoint(alloc);
-    Operation *size = alloc.getBytes().getDefiningOp();
-    alloc.getResult().replaceAllUsesWith(
-        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, sizes.emit(builder, offset)));
-    alloc.erase();
-    if (size && size->use_empty())
-      size->erase();
-  }
 }
 
 /// A plan that the program makes once it knows the sizes of its run.
@@ -258,6 +231,55 @@ static void replace(ArrayRef<Temporary> temporaries, ArrayRef<Value> slices) {
     if (size && size->use_empty())
       size->erase();
   }
+}
+
+/// The sizes that decide where the zeros around tensors are.
+static SmallVector<Value> deciding(ArrayRef<Temporary> haloed, const optimize::ProgramSizes &sizes) {
+  llvm::SetVector<Value> deciding;
+  auto add = [&](Expr expr) { expr.forEachVariable([&](Expr size) { deciding.insert(sizes.valueOf(size)); }); };
+  for (Temporary temporary : haloed) {
+    add(temporary.bytes);
+    llvm::for_each(temporary.alloc.getHaloAttr().getSizes(), add);
+  }
+  return deciding.takeVector();
+}
+
+/// Puts tensors that lie among zeros into memory of their own: zeros are there before the first run, and nobody writes
+/// them. Those whose sizes are known at `place` in the program get one there; returns the others.
+static std::vector<Temporary> planHalos(host::ProgramOp program, const optimize::ProgramSizes &sizes,
+                                        Block::iterator place, std::vector<Temporary> haloed, int32_t block) {
+  std::vector<Temporary> later;
+  llvm::erase_if(haloed, [&](Temporary &temporary) {
+    bool isKnown = areKnown(temporary, sizes, &*place);
+    if (!isKnown)
+      later.push_back(temporary);
+    return !isKnown;
+  });
+  SmallVector<Halo> halos;
+  SmallVector<size_t> numbers = shareHalos(haloed, halos);
+  SmallVector<Expr> offsets;
+  Expr total = 0;
+  for (const Halo &halo : halos) {
+    offsets.push_back(total);
+    total = total + view::ceilDiv(halo.bytes, KILN_PLAN_ALIGNMENT) * KILN_PLAN_ALIGNMENT;
+  }
+  if (haloed.empty())
+    return later;
+  OpBuilder builder(program.getContext());
+  builder.setInsertionPoint(place->getBlock(), place);
+  Type sliceType = host::SliceType::get(program.getContext());
+  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, sizes.emit(builder, total),
+                                     deciding(haloed, sizes), block);
+  zeros->setAttr("peak", builder.getI64IntegerAttr(sizes.defaultOf(total)));
+  zeros->setAttr("live", builder.getI64IntegerAttr(sizes.defaultOf(total)));
+  SmallVector<Value> slices;
+  for (auto [temporary, number] : llvm::zip(haloed, numbers)) {
+    builder.setInsertionPoint(temporary.alloc);
+    slices.push_back(
+        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, sizes.emit(builder, offsets[number])));
+  }
+  replace(haloed, slices);
+  return later;
 }
 
 /// A block with room for each slot of a batch, of which the part of a slot begins with `bytes` of its own.
@@ -329,14 +351,24 @@ void PlanMemory::plan(host::ProgramOp program) {
   int32_t next = 0;
   number(program.getBody().front(), spans, next);
   std::vector<Temporary> temporaries = temporariesOf(program, sizes, spans);
-  planHalos(program, sizes, temporaries);
+  Block &body = program.getBody().front();
+  std::vector<Temporary> haloed = takeHaloed(temporaries);
+  auto place = afterChecks(body);
+  for (int32_t block = 0; !haloed.empty();) {
+    std::vector<Temporary> later = planHalos(program, sizes, place, haloed, block);
+    block += later.size() < haloed.size();
+    haloed = later;
+    if (!haloed.empty())
+      place = haloed.front().alloc->getIterator();
+  }
+  Block::iterator begin = afterChecks(body);
+  llvm::erase_if(temporaries, [&](const Temporary &temporary) { return !areKnown(temporary, sizes, &*begin); });
   program.walk([&](host::ScratchOp scratch) {
     if (std::optional<Expr> each = sizes.exprOf(scratch.getBytes()))
       scratch->setAttr("peak", Builder(&getContext()).getI64IntegerAttr(sizes.defaultOf(*each)));
   });
   if (temporaries.empty())
     return;
-  Block &body = program.getBody().front();
   SmallVector<kiln_lifetime> lifetimes;
   SmallVector<int64_t> bytes, offsets(temporaries.size());
   for (const Temporary &temporary : temporaries) {
@@ -352,7 +384,7 @@ void PlanMemory::plan(host::ProgramOp program) {
 
   auto [live, step] = mostLive(temporaries, bytes);
   StringAttr busiest = kernelAt(program, spans, step);
-  OpBuilder builder(&body, afterChecks(body));
+  OpBuilder builder(&body, begin);
   Location loc = program.getLoc();
   Type sliceType = host::SliceType::get(&getContext());
   Operation *arena;

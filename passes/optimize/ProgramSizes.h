@@ -1,7 +1,8 @@
 //===- ProgramSizes.h - Numbers over the sizes that a program is given -------------------===//
 //
-// The symbols of a model are arguments of its program (i64), and numbers of bytes and places are expressions over them:
-// in the program as a value, in a pass as an Expr over variables of the symbols' names and bounds.
+// The symbols of a model are arguments of its program (i64). It reads or computes further ones as it runs. Numbers of
+// bytes and places are expressions over both: in the program as a value, in a pass as an Expr over variables of the
+// symbols' names and bounds.
 //
 //===------------------------------------------------------------------------------------===//
 #pragma once
@@ -20,16 +21,22 @@ public:
 
   /// The expression of a value of the program; nullopt if it is data.
   std::optional<view::Expr> exprOf(mlir::Value value) const;
-  /// The argument for this variable; null if there is none.
-  mlir::Value argumentOf(view::Expr variable) const { return arguments_.lookup(variable); }
-  /// An expression as a value, from existing values at the builder's place.
+  /// The argument for this variable, or the value that the program's block has for it from some op on; null if there is
+  /// neither.
+  mlir::Value valueOf(view::Expr variable) const { return values_.lookup(variable); }
+  /// Whether everything that an expression needs is known before this op.
+  bool areKnown(view::Expr expr, mlir::Operation *before) const;
+  /// An expression as a value, from existing values at the builder's place, where they have to be known.
   mlir::Value emit(mlir::OpBuilder &builder, view::Expr expr) const;
   /// With the default values of all sizes.
   int64_t defaultOf(view::Expr expr) const { return expr.evaluate(defaults_).value_or(0); }
 
 private:
+  /// Ops that compute with the sizes of a run, or hand them to kernels, know their names.
+  void nameComputed(host::ProgramOp program);
+
   mlir::Location loc_;
-  llvm::DenseMap<view::Expr, mlir::Value> arguments_;
+  llvm::DenseMap<view::Expr, mlir::Value> values_; ///< null: two have this name
   llvm::DenseMap<mlir::Value, view::Expr> variables_;
   llvm::DenseMap<view::Expr, int64_t> defaults_;
 };

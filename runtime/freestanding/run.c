@@ -241,8 +241,13 @@ kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, 
   return status;
 }
 
-kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
+/* A program without open sizes has one such block. */
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int32_t block, int64_t bytes, int32_t count,
+                          const int64_t *sizes, kiln_slice *slice) {
   (void)device;
+  (void)block;
+  (void)count;
+  (void)sizes;
   int known = context->zeros && context->zeros_bytes >= bytes;
   kiln_status status = reserve(context, &context->zeros, &context->zeros_bytes, bytes);
   for (int64_t i = 0; !status && !known && i < bytes; i++)

@@ -250,8 +250,7 @@ static void close_devices(kiln_context *context) {
   for (int32_t i = 0; i < model->device_count; i++) {
     kiln_opened *opened = &context->devices[i];
     kiln_block_release(context, opened, &opened->arena);
-    kiln_block_release(context, opened, &opened->zeros);
-    kiln_release(&context->options.memory, opened->zeros_sizes);
+    kiln_zeros_release(context, opened);
     kiln_release(&context->options.memory, opened->planned);
     if (opened->state)
       opened->device->close(opened->state);

@@ -43,15 +43,21 @@ typedef struct kiln_temporary {
   bool touched; /* in this run */
 } kiln_temporary;
 
+/* Memory of kiln_rt_zeros, for tensors that lie among zeros. */
+typedef struct kiln_zeros {
+  kiln_block block;
+  int64_t bytes;  /* so many are written, for these sizes: */
+  int64_t *sizes; /* with others zeros lie elsewhere; NULL: nothing has been written */
+} kiln_zeros;
+
 /* One of the model's devices, and what the context has of its memory. */
 typedef struct kiln_opened {
   const kiln_device *device;
   void *state; /* NULL: it is not open */
   kiln_block arena;
-  kiln_block zeros;     /* tensors that lie among zeros, which are written once */
-  int64_t zeros_bytes;  /* so many, and of these sizes of the model: */
-  int64_t *zeros_sizes; /* with others zeros lie elsewhere; NULL: nothing has been written */
-  int64_t *planned;     /* of kiln_rt_plan: the sizes, then the offsets */
+  kiln_zeros *zeros; /* by number */
+  int32_t zeros_count;
+  int64_t *planned; /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;
 } kiln_opened;
@@ -109,6 +115,8 @@ kiln_status kiln_outputs_finish(kiln_context *context);
 /* At a run's end: all are free, and those that it did not use go back to the device. */
 void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
+/* Gives back what kiln_rt_zeros got on a device. */
+void kiln_zeros_release(kiln_context *context, kiln_opened *opened);
 
 /* Makes `block`, of host memory, at least `bytes` long; its contents are lost when it grows. False: no memory. A block
  * that a device's results are read into names the `reader`, always: it may have faster memory for that. Others have

@@ -1,7 +1,7 @@
 /*===- memory.c - What a host program calls: memory ----------------------===*/
 /* A context keeps its memory from run to run, so that a run of the sizes of the last one allocates nothing: an arena
- * per device for temporaries, whose places are planned anew when sizes change; next to it one for tensors that lie
- * among zeros, which are written once for as long as the sizes stay; and blocks for values whose lifetimes control flow
+ * per device for temporaries, whose places are planned anew when sizes change; next to it blocks for tensors that lie
+ * among zeros, which are written once for as long as the sizes stay; and others for values whose lifetimes control flow
  * decides. Each function reports what it could not get, and leaves the context as it was. */
 #include "alloc.h"
 #include "context.h"
@@ -23,36 +23,67 @@ kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, 
   return status;
 }
 
-/* All of it, for the sizes of this run, which take so many bytes. */
-static kiln_status write_zeros(kiln_context *context, kiln_opened *opened, int64_t bytes, size_t sizes) {
-  static const char zeros[1 << 12];
-  const kiln_allocator *from = &context->options.memory;
-  if (!opened->zeros_sizes)
-    opened->zeros_sizes = kiln_allocate(from, sizes ? (int64_t)sizes : 1, _Alignof(int64_t));
-  if (!opened->zeros_sizes)
-    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the sizes of %" PRId32 " axes",
-                     context->model->symbol_count);
-  for (int64_t done = 0; done < bytes; done += (int64_t)sizeof zeros) {
-    int64_t rest = bytes - done, count = rest < (int64_t)sizeof zeros ? rest : (int64_t)sizeof zeros;
-    kiln_status status = opened->device->write(opened->state, (kiln_slice){opened->zeros.memory, done}, zeros, count);
-    if (status) {
-      kiln_block_release(context, opened, &opened->zeros);
-      return kiln_fail_device(context, opened, status, "write");
-    }
-  }
-  memcpy(opened->zeros_sizes, context->sizes, sizes);
-  opened->zeros_bytes = bytes;
+/* Room for one more than `block`; those that are new are empty. */
+static kiln_status count_zeros(kiln_context *context, kiln_opened *opened, int32_t block) {
+  if (block < opened->zeros_count)
+    return KILN_OK;
+  kiln_zeros *grown = kiln_allocate_zeros(&context->options.memory, (int64_t)block + 1, sizeof *grown);
+  if (!grown)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for a list of %" PRId32 " blocks of zeros", block + 1);
+  if (opened->zeros_count)
+    memcpy(grown, opened->zeros, (size_t)opened->zeros_count * sizeof *grown);
+  kiln_release(&context->options.memory, opened->zeros);
+  opened->zeros = grown;
+  opened->zeros_count = block + 1;
   return KILN_OK;
 }
 
-kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
+/* All of it, for these sizes, which take so many bytes. */
+static kiln_status write_zeros(kiln_context *context, kiln_opened *opened, kiln_zeros *zeros, int64_t bytes,
+                               int32_t count, const int64_t *sizes) {
+  static const char nothing[1 << 12];
+  const kiln_allocator *from = &context->options.memory;
+  size_t size = (size_t)count * sizeof *sizes;
+  if (!zeros->sizes)
+    zeros->sizes = kiln_allocate(from, size ? (int64_t)size : 1, _Alignof(int64_t));
+  if (!zeros->sizes)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the sizes of %" PRId32 " axes", count);
+  for (int64_t done = 0; done < bytes; done += (int64_t)sizeof nothing) {
+    int64_t rest = bytes - done, part = rest < (int64_t)sizeof nothing ? rest : (int64_t)sizeof nothing;
+    kiln_status status = opened->device->write(opened->state, (kiln_slice){zeros->block.memory, done}, nothing, part);
+    if (status) {
+      kiln_block_release(context, opened, &zeros->block);
+      return kiln_fail_device(context, opened, status, "write");
+    }
+  }
+  if (size)
+    memcpy(zeros->sizes, sizes, size);
+  zeros->bytes = bytes;
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int32_t block, int64_t bytes, int32_t count,
+                          const int64_t *sizes, kiln_slice *slice) {
   kiln_opened *opened = &context->devices[device];
-  size_t sizes = (size_t)context->model->symbol_count * sizeof *context->sizes;
-  bool known = opened->zeros.memory && opened->zeros_sizes && opened->zeros_bytes == bytes &&
-               !memcmp(opened->zeros_sizes, context->sizes, sizes);
-  kiln_status status = kiln_block_reserve(context, opened, &opened->zeros, bytes, "tensors among zeros");
-  *slice = (kiln_slice){opened->zeros.memory, 0};
-  return status || known ? status : write_zeros(context, opened, bytes, sizes);
+  kiln_status status = count_zeros(context, opened, block);
+  if (status)
+    return status;
+  kiln_zeros *zeros = &opened->zeros[block];
+  bool known = zeros->block.memory && zeros->sizes && zeros->bytes == bytes &&
+               (!count || !memcmp(zeros->sizes, sizes, (size_t)count * sizeof *sizes));
+  status = kiln_block_reserve(context, opened, &zeros->block, bytes, "tensors among zeros");
+  *slice = (kiln_slice){zeros->block.memory, 0};
+  return status || known ? status : write_zeros(context, opened, zeros, bytes, count, sizes);
+}
+
+void kiln_zeros_release(kiln_context *context, kiln_opened *opened) {
+  for (int32_t i = 0; i < opened->zeros_count; i++) {
+    kiln_block_release(context, opened, &opened->zeros[i].block);
+    kiln_release(&context->options.memory, opened->zeros[i].sizes);
+  }
+  kiln_release(&context->options.memory, opened->zeros);
+  opened->zeros = NULL;
+  opened->zeros_count = 0;
 }
 
 static kiln_status make_plan(kiln_context *context, kiln_opened *opened, const kiln_lifetime *lifetimes, int32_t count,

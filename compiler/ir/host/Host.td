@@ -215,10 +215,14 @@ def ArenaOp : HostOp<"arena"> {
 }
 
 def ZerosOp : HostOp<"zeros"> {
-  let summary = "the context's second arena, this many bytes: zero but for what runs of the same sizes have written";
-  let arguments = (ins I64:$bytes);
+  let summary = "memory that the context keeps, this many bytes: zero but for what runs of the same sizes have written";
+  let description = [{
+    `sizes`: those that decide which bytes runs write. `block`: the number of such memory; a program may have one for what
+    it knows when it begins, and further ones for sizes that it reads.
+  }];
+  let arguments = (ins I64:$bytes, Variadic<I64>:$sizes, DefaultValuedAttr<I32Attr, "0">:$block);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes `` custom<Device>(type($result)) attr-dict";
+  let assemblyFormat = "$bytes (`sizes` `(` $sizes^ `)`)? `` custom<Device>(type($result)) attr-dict";
 }
 
 def PlanOp : HostOp<"plan"> {

@@ -367,7 +367,12 @@ void RunRenderer::render(Operation *op) {
       .Case([&](host::ArenaOp op) {
         callForSlice(op, "arena", device(op) + ", " + text(op.getBytes()) + ", " + busiest(op));
       })
-      .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", device(op) + ", " + text(op.getBytes())); })
+      .Case([&](host::ZerosOp op) {
+        std::string sizes = op.getSizes().empty() ? "NULL" : "(const int64_t[]){" + list(op.getSizes()) + "}";
+        callForSlice(op, "zeros",
+                     device(op) + ", " + llvm::Twine(op.getBlock()) + ", " + text(op.getBytes()) + ", " +
+                         llvm::Twine(op.getSizes().size()) + ", " + sizes);
+      })
       .Case([&](host::PlanOp op) { plan(op); })
       .Case([&](host::AllocOp op) { callForSlice(op, "alloc", device(op) + ", " + text(op.getBytes())); })
       .Case([&](host::ScratchOp op) { define(op, "{NULL, " + text(op.getBytes()) + "}"); })

@@ -144,6 +144,9 @@ llvm::Function *HostRenderer::run() {
   host::ProgramOp(tables_.program).walk([&](host::CheckOp check) {
     sizes = std::max<unsigned>(sizes, check.getSizes().size());
   });
+  host::ProgramOp(tables_.program).walk([&](host::ZerosOp zeros) {
+    sizes = std::max<unsigned>(sizes, zeros.getSizes().size());
+  });
   unsigned bytes = 0;
   host::ProgramOp(tables_.program).walk([&](host::CallOp call) {
     buffers = std::max<unsigned>(buffers, call.getBuffers().size());
@@ -316,7 +319,11 @@ void HostRenderer::render(mlir::Operation &op) {
       .Case([&](host::ArenaOp a) {
         values_[a] = callForSlice("kiln_rt_arena", {device(a), value(a.getBytes()), busiest(a)});
       })
-      .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {device(z), value(z.getBytes())}); })
+      .Case([&](host::ZerosOp z) {
+        values_[z] = callForSlice("kiln_rt_zeros", {device(z), b_.getInt32(z.getBlock()), value(z.getBytes()),
+                                                    b_.getInt32(z.getSizes().size()),
+                                                    fill(sizesRoom_, values(z.getSizes()), b_.getInt64Ty())});
+      })
       .Case([&](host::PlanOp p) { render(p); })
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {device(a), value(a.getBytes())}); })
       .Case([&](host::ScratchOp s) {

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 13
+#define KILN_ABI_VERSION 14
 #define KILN_MAX_GRID 3
 /* Of a launch: arithmetic operations, bytes moved, and picoseconds by the rates of the device; 0: not known. */
 #define KILN_ESTIMATES 3
@@ -181,8 +181,10 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
 /* The context's arena on a device, at least `bytes` long; it is kept from run to run. One call per run and device.
  * `busiest`: the kernel at which most of it is in use, which an error names; NULL: none. */
 kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, const char *busiest, kiln_slice *slice);
-/* The second arena there, likewise: zero, but for what earlier runs of the same sizes wrote there. */
-kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
+/* At least this many bytes that the context keeps there as `block`, from 0 on: zero, but for what earlier runs wrote
+ * there that wanted as many bytes of it for the same sizes. A block always has the same number of sizes. */
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int32_t block, int64_t bytes, int32_t count,
+                          const int64_t *sizes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
  * sizes stay. Used instead of kiln_rt_arena if sizes are symbols. */
 kiln_status kiln_rt_plan(kiln_context *context, int32_t device, const kiln_lifetime *lifetimes, int32_t count,

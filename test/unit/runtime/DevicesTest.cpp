@@ -302,7 +302,7 @@ TEST_CASE("temporaries, plans and zeros of two devices are apart") {
     for (int32_t device : {0, 1}) {
       int64_t value = -1;
       CHECK(kiln_rt_plan(c, device, lifetimes, 2, bytes, nullptr, plans[device]) == KILN_OK);
-      CHECK(kiln_rt_zeros(c, device, 64, &zeros[device]) == KILN_OK);
+      CHECK(kiln_rt_zeros(c, device, 0, 64, 0, nullptr, &zeros[device]) == KILN_OK);
       CHECK(kiln_rt_write(c, device, plans[device][1], KILN_INT32, device) == KILN_OK);
       CHECK(kiln_rt_read(c, device, plans[device][1], KILN_INT32, &value) == KILN_OK);
       CHECK(value == device);

@@ -63,11 +63,11 @@ TEST_CASE("an element that is written reads back, in every dtype") {
         }).status == KILN_OK);
 }
 
-TEST_CASE("the second arena is zero at first and keeps what a run writes") {
+TEST_CASE("a block of zeros is zero at first and keeps what a run writes") {
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     kiln_slice zeros;
     int64_t before = 0, last = 0;
-    CHECK(kiln_rt_zeros(c, 0, 200'000, &zeros) == KILN_OK);
+    CHECK(kiln_rt_zeros(c, 0, 0, 200'000, 0, nullptr, &zeros) == KILN_OK);
     CHECK(kiln_rt_read(c, 0, at(zeros, 8), KILN_INT64, &before) == KILN_OK);
     CHECK(kiln_rt_read(c, 0, at(zeros, 199'992), KILN_INT64, &last) == KILN_OK);
     CHECK(last == 0);
@@ -82,11 +82,35 @@ TEST_CASE("the second arena is zero at first and keeps what a run writes") {
   kiln_context_destroy(context);
 }
 
-TEST_CASE("the second arena is zero again where a run wants another size of it") {
+TEST_CASE("blocks of zeros are apart, and one is zero again where a run has other sizes for it") {
+  static int64_t size, found[2];
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
+    for (int32_t block : {1, 0}) {
+      int64_t sizes[] = {block ? size : 0};
+      kiln_slice zeros;
+      CHECK(kiln_rt_zeros(c, 0, block, 64, 1, sizes, &zeros) == KILN_OK);
+      CHECK(kiln_rt_read(c, 0, at(zeros, 8), KILN_INT64, &found[block]) == KILN_OK);
+      CHECK(kiln_rt_write(c, 0, at(zeros, 8), KILN_INT64, found[block] + 1) == KILN_OK);
+    }
+    return KILN_OK;
+  });
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  int64_t runs = 0;
+  for (auto [given, before] : {std::pair(3, 0), std::pair(3, 1), std::pair(4, 0), std::pair(3, 0)}) {
+    size = given;
+    CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+    CHECK(found[1] == before);
+    CHECK(found[0] == runs++);
+  }
+  kiln_context_destroy(context);
+}
+
+TEST_CASE("a block of zeros is zero again where a run wants another size of it") {
   static int64_t bytes, found;
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     kiln_slice zeros;
-    CHECK(kiln_rt_zeros(c, 0, bytes, &zeros) == KILN_OK);
+    CHECK(kiln_rt_zeros(c, 0, 0, bytes, 0, nullptr, &zeros) == KILN_OK);
     CHECK(kiln_rt_read(c, 0, at(zeros, 8), KILN_INT64, &found) == KILN_OK);
     return kiln_rt_write(c, 0, at(zeros, 8), KILN_INT64, 1);
   });
