@@ -34,8 +34,9 @@ static Cut planCut(Expr size, Expr kernel, int64_t stride, int64_t dilation) {
   if (!cut.overlaps) {
     Expr missing = cut.count * stride - size;
     cut.padding = missing.min() >= 0 ? missing : view::maximum(missing, 0);
-  } else if (size.isConst() && kernel.isConst()) {
-    cut.copies = view::ceilDiv(kernel * (size + dilation), size);
+  } else if (kernel.isConst() && size.min() > 0 && size.min() >= (kernel.constant() - 1) * dilation) {
+    // The smallest size takes the most copies: two more than the kernel has, if it is as short as that.
+    cut.copies = view::ceilDiv(kernel * (size.min() + dilation), size.min());
   } else {
     // Long enough that one copy more than the kernel has contains all of them, whatever the sizes.
     cut.padding = kernel * dilation;
