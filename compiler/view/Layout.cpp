@@ -62,6 +62,7 @@ struct Step {
 struct Walk {
   llvm::SmallVector<Step, 6> steps;
   llvm::SmallVector<int64_t, 4> first; ///< of the tensor's axes: where the first element is
+  Shape shape;                         ///< of the tensor, in the form in which the steps' sizes are
 };
 } // namespace
 
@@ -139,7 +140,7 @@ static std::optional<Walk> followAll(const View &view, llvm::ArrayRef<Expr> shap
 }
 
 /// Follows what is there: if that is nothing, it does not matter where. So sizes may be taken to leave something.
-static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
+static std::optional<Walk> followThere(const View &view, llvm::ArrayRef<Expr> shape) {
   Shape there(view.shape());
   if (view.mask())
     for (auto [size, range] : llvm::zip(there, *view.mask()))
@@ -160,6 +161,21 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) 
   return walk;
 }
 
+/// With the sizes in the form that they have, else in the one that is equal: a tensor of (h+3)//4 rows may be read as
+/// one of 2*((h+7)//8).
+static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape, const Equal &equal) {
+  std::optional<Walk> walk = followThere(view, shape);
+  if (walk)
+    walk->shape.assign(shape.begin(), shape.end());
+  if (walk || equal.empty())
+    return walk;
+  Shape sizes = llvm::map_to_vector<4>(shape, [&](Expr size) { return size.substitute(equal); });
+  walk = followThere(substitute(view, equal), sizes);
+  if (walk)
+    walk->shape = sizes;
+  return walk;
+}
+
 /// Where along its axis of the tensor the first and the last position of a step lie, masked ones too.
 static std::pair<Expr, Expr> ends(const Walk &walk, const Step &step) {
   int64_t first = walk.first[step.axis];
@@ -167,28 +183,28 @@ static std::pair<Expr, Expr> ends(const Walk &walk, const Step &step) {
 }
 
 /// Whether a step's mask is open just where it is within the tensor, so that zeros around it can stand for the mask.
-static bool isPadding(const Walk &walk, const Step &step, llvm::ArrayRef<Expr> shape) {
+static bool isPadding(const Walk &walk, const Step &step) {
   if (step.axis < 0 || step.last >= 0)
     return false;
   bool isAlone = llvm::count_if(walk.steps, [&](const Step &other) { return other.axis == step.axis; }) == 1;
   int64_t first = walk.first[step.axis];
   return isAlone && (step.begin == 0 || first < step.by) &&
-         (step.end == step.size || provablyLessEqual(shape[step.axis], first + step.reach() + step.by));
+         (step.end == step.size || provablyLessEqual(walk.shape[step.axis], first + step.reach() + step.by));
 }
 
-std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTracker &tracker,
-                                                                llvm::ArrayRef<Expr> shape) {
-  std::optional<Walk> walk = follow(tracker.views().front(), shape);
+std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTracker &tracker, llvm::ArrayRef<Expr> shape,
+                                                                const Equal &equal) {
+  std::optional<Walk> walk = follow(tracker.views().front(), shape, equal);
   if (!walk || llvm::none_of(walk->steps, [](const Step &step) { return step.isMasked(); }))
     return std::nullopt;
   llvm::SmallVector<Layout::Room, 4> halo(shape.size());
   for (const Step &step : walk->steps) {
     if (!step.isMasked())
       continue;
-    if (!isPadding(*walk, step, shape))
+    if (!isPadding(*walk, step))
       return std::nullopt;
     auto [low, high] = ends(*walk, step);
-    Expr past = high + 1 - shape[step.axis];
+    Expr past = high + 1 - walk->shape[step.axis];
     if (!low.isConst() || !past.isConst())
       return std::nullopt;
     halo[step.axis] = {std::max<int64_t>(0, -low.constant()), std::max<int64_t>(0, past.constant())};
@@ -196,9 +212,9 @@ std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTrack
   return halo;
 }
 
-std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layout &layout) {
+std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layout &layout, const Equal &equal) {
   const View &old = tracker.views().front();
-  std::optional<Walk> walk = follow(old, layout.shape);
+  std::optional<Walk> walk = follow(old, layout.shape, equal);
   if (!walk)
     return std::nullopt;
   Shape along = layout.strides();
@@ -207,7 +223,7 @@ std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layo
     offset = offset + along[axis] * (first + layout.halo[axis].before);
   Shape strides;
   llvm::SmallVector<Range, 4> mask;
-  for (const Step &step : walk->steps) {
+  for (auto [position, step] : llvm::enumerate(walk->steps)) {
     Expr stride = step.axis < 0 ? Expr(0) : along[step.axis] * step.by;
     // Axes that are walked as one must lie side by side here too.
     for (int64_t axis = step.last; step.last >= 0 && axis < step.axis; ++axis)
@@ -216,12 +232,13 @@ std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layo
     offset = offset - step.begin * stride;
     strides.push_back(stride);
     bool isZero = !step.isMasked();
-    if (step.isMasked() && isPadding(*walk, step, layout.shape)) {
+    if (step.isMasked() && isPadding(*walk, step)) {
       auto [low, high] = ends(*walk, step);
       const Layout::Room &room = layout.halo[step.axis];
-      isZero = provablyLessEqual(-room.before, low) && provablyLess(high, layout.shape[step.axis] + room.after);
+      isZero = provablyLessEqual(-room.before, low) && provablyLess(high, walk->shape[step.axis] + room.after);
     }
-    mask.push_back(isZero ? Range{0, step.size} : Range{step.begin, step.end});
+    Range whole{0, old.shape()[position]};
+    mask.push_back(isZero || !old.mask() ? whole : (*old.mask())[position]);
   }
   llvm::SmallVector<View, 2> views{View::make(old.shape(), llvm::ArrayRef<Expr>(strides), offset, mask)};
   views.append(tracker.views().begin() + 1, tracker.views().end());

@@ -30,12 +30,16 @@ struct Layout {
   bool operator==(const Layout &) const = default;
 };
 
+/// Parts of sizes, each with another form of the same number.
+using Equal = llvm::DenseMap<Expr, Expr>;
+
 /// A tracker of row-major memory as one of memory with this layout. nullopt where it goes through the tensor in a way
 /// that no strides of the layout follow, or that follows it only for some of the sizes.
-std::optional<ShapeTracker> relaid(const ShapeTracker &tracker, const Layout &layout);
+std::optional<ShapeTracker> relaid(const ShapeTracker &tracker, const Layout &layout, const Equal &equal = Equal());
 
 /// The zeros around the tensor, an axis each, that would stand for all masks of the view that reads it; nullopt where
 /// it has none, or other ones.
-std::optional<llvm::SmallVector<Layout::Room, 4>> haloFor(const ShapeTracker &tracker, llvm::ArrayRef<Expr> shape);
+std::optional<llvm::SmallVector<Layout::Room, 4>> haloFor(const ShapeTracker &tracker, llvm::ArrayRef<Expr> shape,
+                                                          const Equal &equal = Equal());
 
 } // namespace kiln::view

@@ -162,14 +162,14 @@ std::optional<ShapeTracker> LayoutAssigner::trackerAt(host::LaunchOp launch, Ope
   auto known = tensors_.find(optimize::memoryOf(launch, access));
   if (known == tensors_.end() || known->second.layout.isRowMajor())
     return std::nullopt;
-  return view::relaid(trackerOf(access), known->second.layout);
+  return view::relaid(trackerOf(access), known->second.layout, sizes_.equal());
 }
 
 bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
   return llvm::all_of(tensor.readers, [&](const Place &reader) {
     return llvm::all_of(accessesOf(kernelOf(reader.launch), reader.buffer), [&](Operation *access) {
       ShapeTracker before = trackerOf(access);
-      std::optional<ShapeTracker> after = view::relaid(before, layout);
+      std::optional<ShapeTracker> after = view::relaid(before, layout, sizes_.equal());
       return after && after->views().size() <= before.views().size();
     });
   });
@@ -233,7 +233,7 @@ double LayoutAssigner::stepsOf(host::LaunchOp launch, Value memory, const Layout
   auto trial = cast<FuncOp>(func->clone());
   for (auto [access, copy] : llvm::zip(accessesOf(func), accessesOf(trial))) {
     bool isTensor = optimize::memoryOf(launch, access) == memory;
-    auto tracker = isTensor ? view::relaid(trackerOf(access), layout) : trackerAt(launch, access);
+    auto tracker = isTensor ? view::relaid(trackerOf(access), layout, sizes_.equal()) : trackerAt(launch, access);
     if (tracker)
       copy->setAttr("tracker", TrackerAttr::get(func.getContext(), *tracker));
   }
@@ -317,7 +317,7 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
     if (func.getBody().getOps<ReduceOp>().empty())
       continue;
     for (Operation *access : accessesOf(func, reader.buffer))
-      if (auto halo = view::haloFor(trackerOf(access), wanted.shape))
+      if (auto halo = view::haloFor(trackerOf(access), wanted.shape, sizes_.equal()))
         for (auto [room, needed] : llvm::zip(wanted.halo, *halo)) {
           room.before = std::max(room.before, needed.before);
           room.after = std::max(room.after, needed.after);

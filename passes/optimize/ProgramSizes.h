@@ -28,17 +28,22 @@ public:
   bool areKnown(view::Expr expr, mlir::Operation *before) const;
   /// An expression as a value, from existing values at the builder's place, where they have to be known.
   mlir::Value emit(mlir::OpBuilder &builder, view::Expr expr) const;
+  /// Parts of sizes that the program's first checks hold to be equal to others: a quotient, as (h+3)//4, and a multiple
+  /// of one with a larger divisor, as 2*((h+7)//8). Before these checks nothing is launched.
+  const llvm::DenseMap<view::Expr, view::Expr> &equal() const { return equal_; }
   /// With the default values of all sizes.
   int64_t defaultOf(view::Expr expr) const { return expr.evaluate(defaults_).value_or(0); }
 
 private:
   /// Ops that compute with the sizes of a run, or hand them to kernels, know their names.
   void nameComputed(host::ProgramOp program);
+  void readChecks(host::ProgramOp program);
 
   mlir::Location loc_;
   llvm::DenseMap<view::Expr, mlir::Value> values_; ///< null: two have this name
   llvm::DenseMap<mlir::Value, view::Expr> variables_;
   llvm::DenseMap<view::Expr, int64_t> defaults_;
+  llvm::DenseMap<view::Expr, view::Expr> equal_;
 };
 
 } // namespace kiln::optimize

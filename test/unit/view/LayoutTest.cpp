@@ -61,3 +61,27 @@ TEST_CASE("what nothing is read of for some sizes has the layout that it has for
   REQUIRE(view);
   CHECK(*view == ShapeTracker(View::make(tiles, llvm::ArrayRef<Expr>(Shape{w * 16, 16, 1}), w * 8 + 8)));
 }
+
+TEST_CASE("a view under another form of the sizes has the layout's strides") {
+  Expr steps = floorDiv(h + 7, 8), rows = floorDiv(h + 3, 4);
+  Layout layout = Layout::rowMajor({8, rows, w});
+  layout.order = {1, 2, 0};
+  ShapeTracker other = ShapeTracker::contiguous({8, steps * 2, w});
+  CHECK_FALSE(relaid(other, layout));
+  std::optional<ShapeTracker> view = relaid(other, layout, {{rows, steps * 2}});
+  REQUIRE(view);
+  CHECK(*view == ShapeTracker(View::make({8, steps * 2, w}, llvm::ArrayRef<Expr>(Shape{1, w * 8, 8}))));
+}
+
+TEST_CASE("zeros stand for masks under another form of the sizes") {
+  Expr steps = floorDiv(h + 7, 8), rows = floorDiv(h + 3, 4);
+  ShapeTracker other = ShapeTracker::contiguous({8, steps * 2, w}).pad({{0, 0}, {1, 1}, {0, 0}});
+  auto halo = haloFor(other, {8, rows, w}, {{rows, steps * 2}});
+  REQUIRE(halo);
+  CHECK((*halo)[1] == Layout::Room{1, 1});
+  Layout layout = Layout::rowMajor({8, rows, w});
+  layout.halo = *halo;
+  std::optional<ShapeTracker> view = relaid(other, layout, {{rows, steps * 2}});
+  REQUIRE(view);
+  CHECK(!view->views().front().mask());
+}
