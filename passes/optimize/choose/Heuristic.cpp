@@ -203,6 +203,28 @@ bool Chooser::chooseAttention() {
   return true;
 }
 
+/// How the open axes around rows that are worth less than a chunk are cut: into chunks of so many points, those of the
+/// outer ones first, until chunks are short enough. Empty where rows are worth one, where all are not worth two
+/// threads, where a point of the only open axis is worth a chunk, which cutFirstSymbolic sees, and where a point of the
+/// first of several is worth less: only a run knows which of these is long.
+static SmallVector<std::pair<size_t, double>> cutsAroundRows(FuncOp func, TargetAttr target, ArrayRef<size_t> open) {
+  auto typical = [&](size_t axis) { return target::typicalSize(func.getDomain().getSizes()[axis]); };
+  double alone = nanosecondsOf(func, target), points = kLongChunkNanoseconds / alone * typical(open.front());
+  double rows = points;
+  for (size_t axis : open.drop_front())
+    rows *= typical(axis);
+  if (alone < 2 * kThreadNanoseconds || rows < 1 || (points >= 2) == (open.size() > 1))
+    return {};
+  SmallVector<std::pair<size_t, double>> cuts;
+  for (size_t axis : open) {
+    points *= cuts.empty() ? 1 : typical(axis);
+    cuts.push_back({axis, points});
+    if (points >= 0.5)
+      break;
+  }
+  return cuts;
+}
+
 void Chooser::chooseLoops(SmallVector<size_t> totals) {
   if (uncut_)
     totals.push_back(*uncut_);
@@ -211,7 +233,21 @@ void Chooser::chooseLoops(SmallVector<size_t> totals) {
     llvm::erase(loops, *outermost_);
     loops.insert(loops.begin(), *outermost_);
   }
-  cutFirstSymbolic(loops);
+  // Chunks that are parts of short rows would have a few elements of each line, over all rows.
+  SmallVector<size_t> open;
+  llvm::copy_if(loops, std::back_inserter(open), [&](size_t axis) { return countOf_[axis] < 0 && mostOf(axis) > 1; });
+  const auto *row = llvm::find_if(loops, [&](size_t axis) { return countOf_[axis] > 1 && isWrittenAlong(axis); });
+  bool isAroundRows =
+      !open.empty() && row != loops.end() && std::next(llvm::find(loops, open.back())) == row && !uncut_ && !outermost_;
+  SmallVector<std::pair<size_t, double>> cuts;
+  if (isAroundRows)
+    cuts = cutsAroundRows(func_, target_, open);
+  if (cuts.empty())
+    cutFirstSymbolic(loops);
+  else
+    loops.erase(row);
+  for (auto [axis, points] : cuts)
+    cutSymbolic(axis, points / double(stepOf_[axis]), /*whole=*/1);
   chooseChunks(loops);
   if (packed_)
     stage(-1, *packed_);
