@@ -155,6 +155,18 @@ bool CostPolicy::endsAttention(Value value) const {
          });
 }
 
+bool CostPolicy::needsLoads(const Use &use) const {
+  const Kernel &kernel = kernels_[use.kernel];
+  llvm::SmallBitVector moves = axesOf(use.tracker);
+  bool isVector = target_.vectorBits() > 0 && target_.maxItems() == 0 && kernel.columns < moves.size() &&
+                  moves.test(kernel.columns);
+  // Fewer columns than lanes have their lanes along the sum.
+  int64_t lanes = target_.vectorBits() / 8 / byteSize(getElementTypeOrSelf(kernel.product->getResult(0).getType()));
+  bool areFixed = llvm::all_of(kernel.domain.sizes(), [](const Expr &size) { return size.isConst(); }) &&
+                  kernel.domain.sizes()[kernel.columns].constant() >= lanes;
+  return narrow_.contains(kernel.product) || (!kernel.hasWeight && !(isVector && areFixed));
+}
+
 Costs CostPolicy::costsOf(Value value) const {
   graph::ReduceOp reduce = reduceOf(value);
   double elements = elementsOf(value), operations = operationsFor(value);
@@ -172,10 +184,7 @@ Costs CostPolicy::costsOf(Value value) const {
     const Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
     double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
-    // A register tile is made of operands that are one load each, but for what stands next to a weight. Instructions
-    // take no others.
-    bool needsLoads = !kernel.hasWeight || narrow_.contains(kernel.product);
-    if (isTileOperand(value, use) && cone.sources.size() > 1 && needsLoads)
+    if (isTileOperand(value, use) && cone.sources.size() > 1 && needsLoads(use))
       inside += lostTile;
     times += once;
     if (reduce) {

@@ -80,6 +80,10 @@ private:
   double pointsOf(mlir::Value value, const Use &use) const;
   /// Whether it is an operand of the sum that its kernel's register tile is for.
   bool isTileOperand(mlir::Value value, const Use &use) const;
+  /// Whether an operand has to be one load for the kernel's product to be as fast as it can. Instructions take no
+  /// other, nor do the groups of a device. A register tile takes rows that are computed next to a weight alone;
+  /// columns, if sizes are fixed, are computed as vectors.
+  bool needsLoads(const Use &use) const;
   double tileReuse(const Use &use) const;
   /// Whether a value is an operand that a sum of products takes before it is cast to this.
   bool isWidenedForProduct(mlir::Value value, const Use &use) const;

@@ -331,14 +331,18 @@ Chooser::HeldTile Chooser::chooseTile(const TiledProduct &product, int64_t lanes
   HeldTile tile{bestRows(rows, (target_.vectorRegisters() - 4) / (width / lanes)), width};
 
   // Large operands are held in cache in the order in which the register tile reads them. A stage holds what one load
-  // reads.
-  bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
+  // reads, or what is computed from several.
+  bool stages = (product.computesRows() || isReadOnce(product.rows)) &&
+                (!product.columnOperand().onlyLoad() || isReadOnce(product.columns));
   bool large = stages && target::stagesOperands(rows, columns, depth);
   // A result that goes to memory beyond the caches goes there fastest in its own order.
-  tile.keepsOrder = large && isPlain && columnsStay(product);
-  // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
-  // read once then, not once for each tile of rows.
-  bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
+  tile.keepsOrder = large && isPlain && !product.computesRows() && columnsStay(product);
+  // Columns alone where the second cache has all rows, unless these are to be computed once; and those of small
+  // products that are gated or scattered, or computed for several tiles: each is read once then, not once for each tile
+  // of rows.
+  bool isRepeated = !isPlain || (product.computesColumns() && rows > tile.rows);
+  bool staysNear = rows * depth * bytes <= target_.cacheBytes(2) && !product.computesRows();
+  bool wantsPanel = stages && (large ? staysNear : isRepeated);
   large &= !tile.keepsOrder;
   if (wantsPanel && !tile.keepsOrder)
     tile.panel = panelOfColumns(product, width);
@@ -349,8 +353,10 @@ Chooser::HeldTile Chooser::chooseTile(const TiledProduct &product, int64_t lanes
     return tile;
   int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes, totals = mostTotals(product, tile.steps);
   totals = std::min(totals, std::min(mostRows(product), totals) * wide);
-  RegisterTile best = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows), /*widths=*/{},
-                               mostAddressed(product));
+  // A row's element that is computed takes longer than one that is tested.
+  bool areSlow = !isWhole(product.rows) || product.computesRows();
+  RegisterTile best =
+      bestTile(rows, vectors, target_.vectorRegisters(), totals, areSlow, /*widths=*/{}, mostAddressed(product));
   tile.rows = best.rows;
   tile.width = best.vectors * lanes;
   return tile;
@@ -387,11 +393,11 @@ void Chooser::holdBoth(const TiledProduct &product, const HeldTile &tile) {
     add(OptKind::TILE, outer, step);
   // Chunks of rows would each pack the columns for itself: then a launch before packs them for all.
   bool shared = product.packs || cutRows != cuts.end();
-  bool isStaged = stage(shared ? -1 : cut ? outer : n, product.columns.buffer);
-  stage(loopOf(m), product.rows.buffer);
+  bool isStaged = stage(shared ? -1 : cut ? outer : n, product.columns, product.columnOperand());
+  stage(loopOf(m), product.rows, product.rowOperand());
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
-  if (shared && isStaged)
+  if (shared && isStaged && product.columnOperand().onlyLoad()) // a request is for what one load reads
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
 }
 
@@ -437,10 +443,11 @@ bool Chooser::chooseProduct(const TiledProduct &product) {
     return true;
   if (product.packs && choosePacked(product))
     return true;
-  if (!product.areLoads)
+  bool areFixed = llvm::all_of(func_.getDomain().getSizes(), [](Expr size) { return size.isConst(); });
+  if (!product.areLoads && !areFixed)
     return false;
-  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
-  if (isPlain && !usesDots_ && chooseFewRows(product))
+  bool isPlain = product.areVectors();
+  if (isPlain && product.areLoads && !usesDots_ && chooseFewRows(product))
     return true;
   if (rows < 0 || columns < 0)
     return !usesDots_ && chooseUnknownProduct(product);
@@ -468,8 +475,10 @@ bool Chooser::chooseProduct(const TiledProduct &product) {
   if (tile.panel) // the chunks' panels stay in cache together
     mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / tile.panel->bytes);
   chooseChunks(parallel);
+  // Chunks of rows would each compute the columns for itself: then a launch before computes them for all.
+  bool isShared = tile.panel && product.computesColumns() && loopOf_.contains(product.m);
   if (tile.panel || tile.keepsOrder)
-    stage(tile.panel ? loopOf(tile.panel->around) : -1, product.columns.buffer);
+    stage(tile.panel && !isShared ? loopOf(tile.panel->around) : -1, product.columns, product.columnOperand());
   return true;
 }
 

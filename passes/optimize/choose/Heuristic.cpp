@@ -178,13 +178,23 @@ int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
   return inner;
 }
 
-bool Chooser::stage(int64_t axis, unsigned buffer) {
-  Trial staged = trial_;
-  staged.apply(OptKind::STAGE, axis, buffer);
-  if (!staged.fits())
+bool Chooser::keepIfFits(llvm::function_ref<void(Trial &)> change) {
+  Trial changed = trial_;
+  change(changed);
+  if (!changed.fits())
     return false;
-  trial_ = std::move(staged);
+  trial_ = std::move(changed);
   return true;
+}
+
+bool Chooser::stage(int64_t axis, unsigned buffer) {
+  return keepIfFits([&](Trial &trial) { trial.apply(OptKind::STAGE, axis, buffer); });
+}
+
+bool Chooser::stage(int64_t axis, const Access &access, const Operand &operand) {
+  if (operand.onlyLoad())
+    return stage(axis, access.buffer);
+  return keepIfFits([&](Trial &trial) { trial.hold(trial.copyOf(operand.value), axis); });
 }
 
 bool Chooser::chooseAttention() {
@@ -292,7 +302,7 @@ void Chooser::choose() {
       tried.cutFirstSymbolic(keptAxes());
     return tried.chooseProduct(*product);
   };
-  if (product && takeWay(byTiles))
+  if (product && (product->areLoads ? takeWay(byTiles) : tryWay(byTiles)))
     return;
   // Totals that are held must be complete where they are read, which not every kernel's are.
   bool hasLanes = hasVectors && totals.empty();

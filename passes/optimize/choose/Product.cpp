@@ -77,7 +77,7 @@ int64_t optimize::bytesOfElement(const Access &access) {
 static double stepsOf(const TiledProduct &product, const Access &store, ArrayRef<Expr> domain,
                       const llvm::SmallBitVector &reduced, TargetAttr target) {
   std::optional<Expr> apart = product.columns.strides[product.n];
-  bool isPlain = product.packs || (product.columns.isContiguous(product.n) && isWhole(product.columns));
+  bool isPlain = product.packs || product.areVectors();
   if (!isPlain && !(apart && apart->isConst() && apart->constant() >= 1 && apart->constant() <= target::kMostApart))
     return 0;
   double depth = 1, around = 1;
@@ -98,6 +98,13 @@ static double stepsOf(const TiledProduct &product, const Access &store, ArrayRef
   if (!store.isContiguous(product.n))
     steps += target::times::kStoreApartSteps * double(rows * vectors);
   return steps * around;
+}
+
+bool TiledProduct::areVectors() const {
+  return llvm::all_of(sourcesOf(columnOperand().value).loads, [&](LoadOp load) {
+    Access access = optimize::accessOf(load);
+    return (access.isContiguous(n) || access.isStill(n)) && isWhole(access);
+  });
 }
 
 std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
@@ -132,6 +139,9 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
     return llvm::count_if(func.getBody().getOps<LoadOp>(),
                           [&](LoadOp load) { return load.getBuffer() == func.getArgument(access.buffer); }) == 1;
   };
+  // Groups of items hold what one load reads. Tiles of unknown sizes hold columns by their buffer.
+  bool mayCompute =
+      areLoads || (target.maxItems() == 0 && llvm::all_of(domain, [](Expr size) { return size.isConst(); }));
   Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
   // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
   // result is contiguous, if it is one of the two kinds.
@@ -143,7 +153,7 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
                    isReadOnce(columns) && isAlone[swapped ? 0 : 1];
     for (size_t n = 0; n < rows.strides.size(); ++n) {
       bool isColumn = !reduced.test(n) && rows.isStill(n) && !columns.isStill(n);
-      if (!isColumn || !(canPack || (areLoads && store.isContiguous(n))))
+      if (!isColumn || !(canPack || (mayCompute && store.isContiguous(n))))
         continue;
       std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, canPack);
       std::optional<TiledProduct> &best = canPack ? packed : plain;

@@ -37,10 +37,19 @@ struct TiledProduct {
   Access rows, columns; ///< still along n, and along m
   size_t m, n;
   bool packs = false;   ///< the columns are a weight: they are packed before, so lanes can run along any n
-  bool areLoads = true; ///< each operand is made of one load
+  bool areLoads = true; ///< each operand is made of one load; else all sizes are fixed, or the columns are a weight
 
   const kernel::Operand &rowOperand() const { return sum.operands[rowSide]; }
   const kernel::Operand &columnOperand() const { return sum.operands[1 - rowSide]; }
+  /// Whether rows are computed from several loads: a mask gates them, or a scale is a tensor.
+  bool computesRows() const { return !rowOperand().onlyLoad(); }
+  /// Whether columns are, or looked up in a table: to read one again takes long.
+  bool computesColumns() const {
+    kernel::LoadOp load = columnOperand().onlyLoad();
+    return !load || load.getRow();
+  }
+  /// Whether a vector of columns is made of what lies side by side in memory, or is the same for all, and has no mask.
+  bool areVectors() const;
 };
 
 /// The product that is a kernel's only reduce, if there is one. `weights` says which buffers are the same in every run.
