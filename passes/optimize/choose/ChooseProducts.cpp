@@ -520,13 +520,35 @@ bool Chooser::choosePanelOfUnknown(const TiledProduct &product) {
   return true;
 }
 
+bool Chooser::chooseFewRowsOfUnknown(const TiledProduct &product) {
+  int64_t lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
+  SmallVector<size_t> others = keptAxes({product.m, product.n});
+  auto isLine = [&](size_t axis) {
+    return mostOf(axis) > 1 && product.rows.isStill(axis) && !product.columns.isStill(axis);
+  };
+  auto lines = llvm::find_if(llvm::reverse(others), isLine);
+  if (lines == others.rend() || !product.columns.isContiguous(product.n))
+    return false;
+  add(OptKind::VECTOR, product.n, lanes);
+  add(OptKind::UPCAST, product.m, rows);
+  int64_t most = llvm::divideCeil(kMostUnknownRows, rows);
+  add(OptKind::UPCAST, *lines, fixedSize(*lines) > 0 ? std::min(most, fixedSize(*lines)) : most);
+  if (int64_t inner = *llvm::max_element(reduced_); fixedSize(inner) > 0 && fixedSize(inner) <= kStepsUnrolled)
+    add(OptKind::UNROLL, inner, fixedSize(inner));
+  shareOut(keptAxes({product.m, product.n}));
+  return true;
+}
+
 bool Chooser::chooseUnknownProduct(const TiledProduct &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
-  if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
-    return false;
   int64_t registers = target_.vectorRegisters(), rows = fixedSize(product.m);
+  bool areFew = rows < 0 && mostOf(product.m) < kMostUnknownRows;
+  if (mostOf(product.n) < lanes || areFew || (!isPlain && !isReadOnce(product.columns)))
+    return false;
   if (isPlain && choosePanelOfUnknown(product))
+    return true;
+  if (rows > 0 && rows < kMostUnknownRows && columns < 0 && chooseFewRowsOfUnknown(product))
     return true;
   RegisterTile tile = bestTile(rows, columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes), registers,
                                /*mostTotals=*/registers, !isWhole(product.rows), /*widths=*/{}, mostAddressed(product));

@@ -113,6 +113,9 @@ private:
   bool choosePacked(const TiledProduct &product);
   /// The same of a product of which it is not known how many rows or columns it has.
   bool chooseUnknownProduct(const TiledProduct &product);
+  /// Of few rows, known, and columns of unknown number: the tile goes along lines of columns, too. One vector of
+  /// columns wastes less of a short line than two do.
+  bool chooseFewRowsOfUnknown(const TiledProduct &product);
   bool choosePanelOfUnknown(const TiledProduct &product);
   /// Cuts the widest of the axes that stand around a product of unknown size: what its points are worth is not known
   /// either. Returns how many points these axes have together, of unknown ones one.

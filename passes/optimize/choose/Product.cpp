@@ -73,25 +73,26 @@ int64_t optimize::bytesOfElement(const Access &access) {
 
 /// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, columns
 /// that are not packed and do not lie side by side, and a result whose elements lie apart along them. 0 where that is
-/// not known: of sizes that only the run knows, and of columns far from each other.
+/// not known, of columns far from each other. Sizes that only the run knows count as typical ones.
 static double stepsOf(const TiledProduct &product, const Access &store, ArrayRef<Expr> domain,
                       const llvm::SmallBitVector &reduced, TargetAttr target) {
   std::optional<Expr> apart = product.columns.strides[product.n];
   bool isPlain = product.packs || product.areVectors();
   if (!isPlain && !(apart && apart->isConst() && apart->constant() >= 1 && apart->constant() <= target::kMostApart))
     return 0;
+  auto pointsOf = [&](size_t axis) { return int64_t(target::typicalSize(domain[axis])); };
   double depth = 1, around = 1;
-  for (auto [axis, size] : llvm::enumerate(domain)) {
-    if (fixedSize(size) < 1)
+  for (size_t axis = 0; axis < domain.size(); ++axis) {
+    if (pointsOf(axis) < 1)
       return 0;
     if (reduced.test(axis))
-      depth *= double(fixedSize(size));
+      depth *= double(pointsOf(axis));
     else if (axis != product.m && axis != product.n)
-      around *= double(fixedSize(size));
+      around *= double(pointsOf(axis));
   }
-  int64_t rows = fixedSize(domain[product.m]), registers = target.vectorRegisters();
+  int64_t rows = pointsOf(product.m), registers = target.vectorRegisters();
   int64_t lanes = target.vectorBits() / (8 * byteSize(cast<StoreOp>(store.op).getValue().getType()));
-  int64_t vectors = llvm::divideCeil(fixedSize(domain[product.n]), lanes);
+  int64_t vectors = llvm::divideCeil(pointsOf(product.n), lanes);
   double steps = depth * optimize::bestTile(rows, vectors, registers, registers, !isWhole(product.rows)).steps;
   if (!isPlain)
     steps += target::times::kStageSteps * depth * double(vectors);
@@ -161,7 +162,9 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
         best = TiledProduct{*sum, unsigned(swapped), rows, columns, *m, n, canPack, areLoads};
     }
   }
-  if (packed && plain && !relays) {
+  // Of sizes that only a run knows, counted steps are a guess.
+  bool isGuess = llvm::any_of(domain, [](Expr size) { return !size.isConst(); });
+  if (packed && plain && !relays && !(isGuess && isSure(packed->n))) {
     double steps = stepsOf(*packed, store, domain, reduced, target);
     double otherwise = stepsOf(*plain, store, domain, reduced, target);
     if (steps > 0 && otherwise > 0)
