@@ -144,9 +144,17 @@ static Value weighPhases(TensorBuilder &b, Value x, int64_t axis, Expr count, co
   // If the first window begins or the last may end outside, the edge is repeated.
   llvm::SmallVector<int64_t> before(rank, 0), after(rank, 0);
   before[axis] = -low;
-  after[axis] = std::max<int64_t>(high, 0);
+  // The last window, of the last phases, ends at `last`.
+  Expr last = view::floorDiv(count - 1, numPhases) * phases.shift + high;
+  bool isInside = view::provablyLess(last, b.dim(x, axis));
+  after[axis] = isInside ? 0 : std::max<int64_t>(high, 0);
   mlir::Type element = b.element(x);
   x = b.pad(x, before, after, PadMode::Edge);
+  if (isInside) { // an axis shorter than a window has no results
+    Shape none(rank, Expr(0)), rest = none;
+    rest[axis] = view::maximum(Expr(length) - b.dim(x, axis), 0);
+    x = b.pad(x, none, rest);
+  }
   // The windows go where the axis was, so that the axes inside keep their order: neighbours along these stay
   // neighbours.
   Value windows = b.windows(b.moveAxis(x, axis, -1), {Expr(length)}, {phases.shift}, {});

@@ -251,3 +251,10 @@ TEST_CASE("An axis is interpolated where it is, with the axes inside it innermos
   HostTensor x = floatTensor({1, 1, 2, 1}, {0, 4});
   CHECK(resize.linear().model.runFloats({x}) == Floats{0, 1, 3, 4});
 }
+
+TEST_CASE("Windows that end inside an axis of any size repeat no edge") {
+  Resize half(0.5, {"n"});
+  CHECK_THAT(half.linear().model.import(), Contains("graph.reduce add") && !Contains("where"));
+  CHECK(half.on({1, 3, 4, 8, 9}) == Floats{2, 6});
+  CHECK(half.on({1}).empty());
+}
