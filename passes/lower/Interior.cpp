@@ -84,13 +84,11 @@ static bool canHold(ArrayRef<Expr> tests) {
 }
 
 SmallVector<KernelLowering::Decision> KernelLowering::decisionsOfTile() {
-  // Where something is summed up, its terms are by far the most points.
+  // Terms of a sum are many points, while a mask of an element that is read once costs little more than its load.
   llvm::SetVector<Value> read;
   for (Value root : roots_)
     for (Operation *reduce : reducesBehind(root))
       read.insert(reduce->operand_begin(), reduce->operand_end());
-  if (read.empty())
-    read.insert(roots_.begin(), roots_.end());
   llvm::SetVector<Expr> terms;
   for (size_t i = 0; i < read.size(); ++i) {
     Operation *op = read[i].getDefiningOp();

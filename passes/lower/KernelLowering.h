@@ -167,7 +167,7 @@ private:
   bool holdsInTheMiddle(view::Expr slack);
   /// nullopt if the corners of a tile do not decide the term.
   std::optional<Decision> decisionOf(view::Expr term);
-  /// For the masks of the values that are being computed.
+  /// For the masks of what is summed up for the values that are being computed.
   llvm::SmallVector<Decision> decisionsOfTile();
   /// Runs `body` once, or, if masks cut tiles, under a test in two copies: one for tiles inside all masks.
   void inInterior(llvm::function_ref<void()> body);
