@@ -305,6 +305,12 @@ std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
   for (size_t axis = 0; axis < mask.size(); ++axis)
     if ((*merged->mask())[axis].end == bounded.shape()[axis])
       mask[axis].end = outer.shape()[axis];
-  return View::make(outer.shape(), named.strides(), named.offset(),
+  // An axis of one element or none moves, even if it need not: what stands still may be read before it is known whether
+  // there is an element.
+  Shape strides(named.strides());
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    if (bounded.shape()[axis].isConst(1) && !outer.shape()[axis].isConst() && !outer.strides()[axis].isConst(0))
+      strides[axis] = 1;
+  return View::make(outer.shape(), strides, named.offset(),
                     named.mask() ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }

@@ -42,6 +42,8 @@ TEST_CASE("a merged view has the sizes of the outer one") {
         "((n{0..8}+-6),(n{0..8}//2)):(9,1)");
   CHECK(tracker("(n{0..8},9):(9,1)?[1:n{0..8},0:9] -> (n{0..8}+-6,n{0..8}//2):(9,1)").simplify().print() ==
         "((n{0..8}+-6),(n{0..8}//2)):(0,1)+9?[1:(n{0..8}+-6),0:(n{0..8}//2)]");
+  // An axis of one element or none keeps a stride, so that nothing is read ahead of its loop.
+  CHECK(tracker("(n{0..3},9):(9,1) -> ((n{0..3}+2)//3,9):(27,1)").simplify().print() == "(((n{0..3}+2)//3),9):(1,1)");
 }
 
 TEST_CASE("views that can be one are merged, wherever they stand") {
