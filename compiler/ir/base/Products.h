@@ -25,9 +25,9 @@ struct ProductRow {
 };
 
 llvm::ArrayRef<ProductRow> productRows();
-/// The number of the row with this name; nullopt: there is none.
+/// The number of the row with this name, or nullopt.
 std::optional<size_t> productNumber(llvm::StringRef name);
-/// The row with this name; null: there is none.
+/// The row with this name, or null.
 const ProductRow *findProductRow(llvm::StringRef name);
 
 } // namespace kiln

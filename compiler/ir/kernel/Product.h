@@ -38,7 +38,7 @@ struct Operand {
   mlir::Value narrow; ///< as an instruction takes it, before it is widened for the product; null: it is not widened
 
   LoadOp onlyLoad() const { return onlyLoadOf(value); }
-  /// The load with the most elements of those that it is made of; null when there is none, or a reduce is among these.
+  /// The load with the most elements among those that it is made of; null if it has no loads, or a reduce.
   LoadOp widestLoad() const;
 };
 
@@ -55,7 +55,7 @@ struct Product {
 
 /// The product that a reduce adds up; nullopt where it does something else, or weighs by scores.
 std::optional<Product> productOf(ReduceOp reduce);
-/// That of a kernel's only reduce; nullopt where there are none or several.
+/// That of a kernel's only reduce; nullopt if it has none or several.
 std::optional<Product> onlyProductOf(FuncOp func);
 
 } // namespace kiln::kernel

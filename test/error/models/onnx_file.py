@@ -29,7 +29,8 @@ def fields(number, values):
 
 
 def tensor_type(shape, dtype=FLOAT):
-    dims = fields(1, [field(1, size) for size in shape])
+    """A size is a number, or a name."""
+    dims = fields(1, [field(2 if isinstance(size, str) else 1, size) for size in shape])
     return field(1, field(1, dtype) + field(2, dims))
 
 
@@ -70,3 +71,8 @@ def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20, sha
     graph += fields(12, [tensor_value(name, shape) for name in outputs])
     opsets = [field(2, opset), field(1, "local") + field(2, 1)]
     return field(1, 8) + fields(8, opsets) + field(7, graph) + fields(25, functions)
+
+
+def integers(name, numbers):
+    """An attribute that is a list of integers."""
+    return field(1, name) + b"".join(field(8, each) for each in numbers) + field(20, 7)

@@ -125,8 +125,8 @@ static Tensor mod(Node &n, TensorBuilder &b) {
   return b.where(b.equal(rest, 0), zero, b.where(differs, b.add(rest, y), rest));
 }
 
-/// The result has the base's dtype, whatever the exponent's. Of two dtypes the power is computed in one that holds
-/// both: an integer to a power that is none, cut to an integer, must not be rounded up to one.
+/// The result has the base's dtype, whatever the exponent's. If the dtypes differ, one that holds both computes
+/// the power: its result is cut to an integer, and rounding before that could bring it up to the next one.
 static Value power(Node &n, TensorBuilder &b) {
   Value base = n.input(0), exponent = secondOperand(n, b);
   if (!base || !exponent)

@@ -5,16 +5,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "error", "models"))
-from onnx_file import FLOAT, field, integer, model, node, number, tensor  # noqa: E402
-
-
-def value(name, shape):
-    sizes = [field(1, field(2 if isinstance(size, str) else 1, size)) for size in shape]
-    return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, b"".join(sizes))))
-
-
-def integers(name, numbers):
-    return field(1, name) + b"".join(field(8, each) for each in numbers) + field(20, 7)
+from onnx_file import FLOAT, field, integer, integers, model, node, number, tensor, tensor_value  # noqa: E402
 
 
 def weight(name, inputs, width):
@@ -39,4 +30,4 @@ NODES = [
 WEIGHTS = [weight("one", 16, 1), weight("wide", 16, 5), weight("first_wide", 1, 5), tensor("zero", [], struct.pack("<f", 0))]
 WEIGHTS.append(field(1, 1) + number("first", 0))
 with open(sys.argv[1], "wb") as file:
-    file.write(model(NODES, [value("x", [1, 16, "n"]), value("z", ["m"])], outputs=["y", "q"], weights=WEIGHTS, shape=(1, 16, 1)))
+    file.write(model(NODES, [tensor_value("x", [1, 16, "n"]), tensor_value("z", ["m"])], outputs=["y", "q"], weights=WEIGHTS, shape=(1, 16, 1)))

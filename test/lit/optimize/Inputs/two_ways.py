@@ -5,16 +5,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "error", "models"))
-from onnx_file import FLOAT, field, integer, model, node, string, tensor  # noqa: E402
-
-
-def value(name, shape):
-    sizes = [field(1, field(2 if isinstance(size, str) else 1, size)) for size in shape]
-    return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, b"".join(sizes))))
-
-
-def integers(name, numbers):
-    return field(1, name) + b"".join(field(8, each) for each in numbers) + field(20, 7)
+from onnx_file import integer, integers, model, node, string, tensor, tensor_value  # noqa: E402
 
 
 def weight(name, shape):
@@ -36,4 +27,4 @@ NODES = [
 WEIGHTS = [weight("first", [24, 16, 1, 1]), weight("second", [24, 16, 1, 1]), weight("last", [16, 48, 3, 3])]
 WEIGHTS.append(tensor("scales", [4], struct.pack("<4f", 1, 1, 2, 2)))
 with open(sys.argv[1], "wb") as file:
-    file.write(model(NODES, [value("x", [1, 16, "h", "w"])], weights=WEIGHTS, shape=(1, 16, 1, 1)))
+    file.write(model(NODES, [tensor_value("x", [1, 16, "h", "w"])], weights=WEIGHTS, shape=(1, 16, 1, 1)))
