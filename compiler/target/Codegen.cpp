@@ -59,7 +59,8 @@ void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLev
   const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                             llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
+  tuning.LoopVectorization = level >= 2;
+  tuning.SLPVectorization = false; // LLVM 22 keeps nuw where it makes x + 5 of x - -5: wrong results
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
