@@ -53,6 +53,7 @@ class Graph:
         """outer: the graph around a branch or a body, whose values it may use. body: a function's, without initializers."""
         self.scope, self.rng, self.outer, self.body = scope, scope.rng, outer, body
         self.nodes, self.inputs, self.overridable, self.initializers, self.values = [], [], [], [], []
+        self.siblings = set()  # names of another branch, which would hide those of the graph around both
         self.feeds, self.grows = {}, False
 
     # What was added since a mark can be taken back.
@@ -137,6 +138,7 @@ class Graph:
             if self.body:
                 kinds = "node"
             else:
+                self.scope.taken |= self.siblings
                 return self.outer.source(data, kinds, dtype, closed)
         if self.body or (kinds == "initializer" and self.outer and self.chance(0.5)):
             kinds = "node"

@@ -40,8 +40,9 @@ def if_(g, op):
     # Names of one branch may be those of the other.
     after, g.scope.taken = g.scope.taken, before | {value.name for value in g.visible()}
     last, g.scope.count = g.scope.count, count
-    branches.append(Graph(g.scope, outer=g))
-    other = branches[1]
+    other = Graph(g.scope, outer=g)
+    other.siblings = after
+    branches.append(other)
     x = other.pick(lambda value: value.dtype == y.dtype and value.rank == y.rank, 0.6)
     x = x or other.source(other.array(y.dtype, y.shape if g.chance(0.5) else g.shape(y.rank)))
     z = other.op("Identity" if g.chance(0.5) or x.dtype in (TensorProto.BOOL, TensorProto.STRING) else g.rng.choice(["Abs", "Identity"]), [x])
