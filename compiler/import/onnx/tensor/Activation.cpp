@@ -51,10 +51,12 @@ static Value shrink(Node &n, TensorBuilder &b) {
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
   if (!x)
     return {};
-  Value real = b.isFloat(x) ? x : b.cast(x, b.float32()); // both numbers are floats, whatever x is
-  Value shrunk = b.where(b.less(real, -lambda), b.add(real, bias),
-                         b.where(b.greater(real, lambda), b.sub(real, bias), b.constantLike(real, 0)));
-  return b.cast(shrunk, b.element(x));
+  // Both numbers are real, whatever x is: an integer is compared and moved as a float that holds it.
+  bool isWide = !b.isFloat(x) && b.element(x).getIntOrFloatBitWidth() > 16;
+  Value real = b.isFloat(x) ? x : b.cast(x, isWide ? b.builder().getF64Type() : b.float32());
+  auto moved = [&](double by) { return by == 0 ? x : b.cast(b.add(real, by), b.element(x)); };
+  return b.where(b.less(real, -lambda), moved(bias),
+                 b.where(b.greater(real, lambda), moved(-bias), b.constantLike(x, 0)));
 }
 
 /// Before opset 7 the slope is one number, or one per channel.

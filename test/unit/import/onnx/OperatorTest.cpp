@@ -349,6 +349,17 @@ TEST_CASE("Div and Mod of integers; Pow across dtypes") {
   CHECK(cut.runInts({intTensor({1}, {5})}) == Ints{377});
 }
 
+TEST_CASE("Shrink of integers is exact") {
+  // float32 has no 2^24 + 1, and float64 no 2^53 + 1.
+  OnnxModel model;
+  model.input("x", {3}, ::onnx::TensorProto::INT64).output("y");
+  ::onnx::NodeProto &shrink = model.node("Shrink", {"x"}, {"y"});
+  CHECK(model.runInts({intTensor({3}, {(1LL << 53) + 1, -(1LL << 53) - 1, 0})}) ==
+        Ints{(1LL << 53) + 1, -(1LL << 53) - 1, 0});
+  setFloat(shrink, "bias", 1);
+  CHECK(model.runInts({intTensor({3}, {(1 << 24) + 2, -(1 << 24) - 2, 0})}) == Ints{(1 << 24) + 1, -(1 << 24) - 1, 0});
+}
+
 TEST_CASE("integers keep their dtype in sums and means") {
   OnnxModel model(17);
   model.input("x", {2}, ::onnx::TensorProto::INT8).output("y");
