@@ -331,8 +331,33 @@ void KernelLowering::emitStores() {
     SmallVector<int64_t> ids;
     for (auto axis : loops.getAsValueRange<IntegerAttr>())
       ids.push_back(axis.getSExtValue());
-    inLoops(ids, [&, &stores = stores] { emitNest(stores); });
+    ifNotEmpty(sizesReadAhead(ids), [&, &stores = stores] { inLoops(ids, [&] { emitNest(stores); }); });
   }
+}
+
+SmallVector<Expr> KernelLowering::sizesReadAhead(ArrayRef<int64_t> loops) {
+  auto isFixed = [](const view::View &view) { return view.offset().isConst(); };
+  llvm::SmallSetVector<Expr, 4> sizes;
+  for (Operation &op : func_.getBody().getOps()) {
+    auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
+    if (!isa<kernel::LoadOp>(op) || !tracker || llvm::all_of(tracker.getValue().views(), isFixed))
+      continue;
+    for (int64_t axis : loops)
+      if (Expr size = axisOf(axis).getSize().getValue(); size.min() < 1 && !axesOf(op.getResult(0)).test(axis))
+        sizes.insert(size);
+  }
+  return sizes.takeVector();
+}
+
+void KernelLowering::ifNotEmpty(ArrayRef<Expr> sizes, llvm::function_ref<void()> body) {
+  if (sizes.empty())
+    return body();
+  SmallVector<Expr> positive = llvm::map_to_vector(sizes, [](Expr size) { return view::less(0, size); });
+  inBranches(view::logicalAnd(positive), [&](bool hasPoints) {
+    scopes_.back()->keepsFrom = 0;
+    if (hasPoints)
+      body();
+  });
 }
 
 bool KernelLowering::beginsNest(ArrayRef<int64_t> loops, size_t at) {

@@ -413,6 +413,11 @@ private:
   void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
   bool isReduced(int64_t axis);
   void emitStores();
+  /// The sizes of these loops that may be 0 where a load that does not depend on the loop lies at an offset of sizes.
+  /// It is read ahead of the loop, and the offset of a tensor without elements may lie outside of it.
+  mlir::SmallVector<view::Expr> sizesReadAhead(llvm::ArrayRef<int64_t> loops);
+  /// Runs the body's code only where none of the sizes is 0.
+  void ifNotEmpty(llvm::ArrayRef<view::Expr> sizes, llvm::function_ref<void()> body);
   /// Runs `body` inside loops over these axes, and the tests of the guards about them.
   void inLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
   /// Whether the outer loops are tested before this one is opened. True for a loop that a reduce walks too, since tests
