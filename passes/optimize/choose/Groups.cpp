@@ -117,8 +117,8 @@ private:
   int64_t results() const;
   /// The steps of a point of an axis, sums not counted.
   double stepsAlong(size_t axis) const;
-  /// How many items may share all sums, so that their exchange has room in local memory.
-  int64_t mostSharing() const;
+  /// How many items of so many lanes may share all sums, so that their exchange has room in local memory.
+  int64_t mostSharing(int64_t lanes) const;
 
   mutable FuncOp func_;
   TargetAttr target_;
@@ -171,10 +171,12 @@ double GroupChooser::stepsAlong(size_t axis) const {
   return steps;
 }
 
-int64_t GroupChooser::mostSharing() const {
+int64_t GroupChooser::mostSharing(int64_t lanes) const {
+  for (size_t axis : unrolled_)
+    lanes *= left_[axis];
   int64_t bytes = 0; // of an item, which meet twice
   for (auto reduce : func_.getBody().getOps<ReduceOp>())
-    bytes += 2 * int64_t(byteSize(reduce.getResult().getType()));
+    bytes += 2 * lanes * int64_t(byteSize(reduce.getResult().getType()));
   return llvm::bit_floor(uint64_t(target_.localBytes() / std::max<int64_t>(bytes, 1)));
 }
 
@@ -437,7 +439,7 @@ bool GroupChooser::chooseHeldRow(size_t shared, int64_t lanes) {
 
 /// Memory is contiguous along a reduced axis: a group sums up a row, or several rows that are short.
 void GroupChooser::chooseRows(size_t shared) {
-  int64_t lanes = lanesAlong(shared), most = std::min(kItems, target_.maxItems());
+  int64_t lanes = lanesAlong(shared), most = std::min({kItems, mostSharing(1), target_.maxItems()});
   if (chooseHeldRow(shared, lanes))
     return;
   bool isNested = hasSumInside(shared);
@@ -488,7 +490,10 @@ void GroupChooser::chooseColumns(size_t inner) {
     if (lanes > 1)
       add(OptKind::VECTOR, inner, lanes);
     int64_t columns = std::min<int64_t>(kWarp, left_[inner]);
-    int64_t most = std::min(isSlow ? mostSharing() : lanes > 1 ? 2 * items : items, target_.maxItems());
+    int64_t most = std::min({isSlow      ? target_.maxItems()
+                             : lanes > 1 ? 2 * items
+                                         : items,
+                             mostSharing(lanes), target_.maxItems()});
     int64_t parts = llvm::bit_floor(uint64_t(std::min(most / columns, left_[*shared] / 4)));
     if (parts > 1)
       add(OptKind::GROUP, *shared, parts);

@@ -277,10 +277,11 @@ void Chooser::choose() {
         trial_.apply(opt);
         continue;
       }
-      // A stage may be larger than strides tell, as where a mask goes along one more axis.
+      // A mask may keep a stage from its place, and it may be larger than strides tell, as where the mask goes along
+      // one more axis.
       Trial staged = trial_;
       staged.apply(opt);
-      if (!staged.fits() || optimize::groupSizeOf(staged.func()).bytes <= target_.localBytes())
+      if (staged.fits() && optimize::groupSizeOf(staged.func()).bytes <= target_.localBytes())
         trial_ = std::move(staged);
     }
     return;
