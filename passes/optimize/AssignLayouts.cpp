@@ -361,7 +361,7 @@ static SmallVector<int64_t> memoryOrder(FuncOp func, const llvm::SmallBitVector 
       inner.push_back(axis);
   llvm::erase_if(order, [&](int64_t axis) { return reduced.contains(axis); });
   outermostFirst(trackerOf(*func.getBody().getOps<StoreOp>().begin()));
-  // What a reduce stands still along is walked inside, or its sum would be computed again for each point.
+  // Axes along which a reduce stands still are walked inside, or its sum would be computed again for each point.
   SmallVector<int64_t> outer;
   for (bool isRepeated : {false, true})
     for (int64_t axis : order) {

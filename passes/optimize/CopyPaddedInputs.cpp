@@ -1,9 +1,9 @@
 //===- CopyPaddedInputs.cpp - Inputs that a product pads lie among zeros -----------------===//
 // Stage: optimize (host + kernels → host + kernels).
-// Beside a packed weight, a product's register tile reads its rows without asking whether they are inside:
-// temporaries lie among zeros for that. An input lies as the caller has it, so the first convolution of a model would
-// ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels whose lanes lie
-// side by side in a row of pixels ask once for all lanes, which costs less than the copy.
+// If one operand of a product is a packed weight, a register tile reads the other's rows without asking whether they
+// are inside: temporaries lie among zeros for that. An input lies as the caller has it, so the first convolution of a
+// model would ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels
+// whose lanes lie side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
 // Guarantees: of an input that no launch writes, all that launches of the
 // program's own block read through a mask that zeros could stand for, in products with a weight and in windows that are
@@ -55,7 +55,8 @@ static view::Shape variablesOf(ArrayRef<Expr> shape) {
 }
 
 /// Whether a launch sums up products of a weight and what it reads of a buffer, through a mask that zeros around it
-/// could stand for and that is not cheap: each row of a register tile has its own, which lanes beside each other share.
+/// could stand for and that is not cheap: each row of a register tile has its own, which lanes next to each other
+/// share.
 static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<Expr> shape,
                            TargetAttr target) {
   std::optional<Product> product = onlyProductOf(func);

@@ -282,7 +282,7 @@ static std::vector<Temporary> planHalos(host::ProgramOp program, const optimize:
   return later;
 }
 
-/// A block with room for each slot of a batch, of which the part of a slot begins with `bytes` of its own.
+/// A block with room for each slot of a batch. The part of a slot begins with `bytes` of its own.
 static host::AllocOp blockOf(host::BatchOp batch, int64_t bytes, DimsAttr halo) {
   OpBuilder builder(batch);
   auto all = builder.getI64IntegerAttr(batch.getSamples() * bytes);

@@ -273,7 +273,7 @@ void CostPolicy::addUse(const Edge &edge, Use use) {
   use.tracker = edge.tracker.compose(use.tracker).simplify();
   if (use.tracker.views().size() > kMostViews)
     deep_.insert(edge.base);
-  // What stands still in the loops of a reduce is computed before them.
+  // A value that stands still in the loops of a reduce is computed before them.
   llvm::SmallBitVector moves = axesOf(use.tracker);
   if (llvm::none_of(use.loops, [&](int64_t axis) { return axis < int64_t(moves.size()) && moves.test(axis); })) {
     use.inside = nullptr;
@@ -287,7 +287,7 @@ void CostPolicy::addUse(const Edge &edge, Use use) {
 
 void CostPolicy::giveUsesToOperands(Value value) {
   std::vector<Use> uses = uses_[value];
-  // What is held is computed once, wherever it is used.
+  // A held value is computed once, wherever it is used.
   if (held_.contains(value))
     uses = {*llvm::find_if(uses, [](const Use &use) { return !use.inside; })};
   else if (isHeld(value))

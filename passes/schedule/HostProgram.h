@@ -2,7 +2,7 @@
 //
 // Straight lists of launches and the memory around them (HostBuilder.cpp) and control flow (HostControl.cpp) are
 // written by one builder, because each needs the other: a list ends at a control-flow op, whose regions are such lists.
-// What only a run can know, whether sizes are within their bounds and fit, is looked at before what depends on it.
+// Only a run can know whether sizes are within their bounds and fit: that is looked at before what depends on it.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once
@@ -86,7 +86,7 @@ public:
 
 private:
   void emitBlock(mlir::Block &block, Scope &scope);
-  /// What is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
+  /// A group that is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
   mlir::Value sliceOf(const KernelGroup &group, mlir::Block &block, Scope &scope);
   void emitGroup(const KernelGroup &group, mlir::Block &block, Scope &scope);
   void emitIf(graph::IfOp op, mlir::Block &block, Scope &scope);

@@ -207,8 +207,8 @@ QUOTE = '"'  # three of them here would be a docstring
 
 
 class Words(Tree):
-    def problems(self, files, table=""):
-        return words.check(self.root, self.write(files), table)
+    def problems(self, files):
+        return words.check(self.root, self.write(files))
 
     def test_refuses_each_of_the_words_in_comments_and_pages(self):
         sentences = ("It lies beside\n{}it.", "That\n{}behind it.", "Three, of\n{}which one.", "What it reads is\n{}bytes.")
@@ -233,12 +233,6 @@ class Words(Tree):
             "a.npy": "beside",
         }
         self.assertEqual(self.problems(texts), [])
-
-    def test_leaves_the_folders_of_the_list_out_until_they_are_clean(self):
-        bad = "// beside\n"
-        self.assertEqual(self.problems({"x/a.cpp": bad, "y.cpp": bad}, "# list\nx\ny.cpp\n"), [])
-        self.assertEqual(len(self.problems({"x/a.cpp": bad, "xy/a.cpp": bad}, "x\n")), 1)
-        self.assertIn("nothing is left in y", self.problems({"x/a.cpp": bad}, "x\ny\n")[0])
 
 
 class Commits(Tree):

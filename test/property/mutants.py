@@ -268,7 +268,9 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    models = sorted(os.path.join(root, file) for folder in arguments.folders for root, _, files in os.walk(folder)
+    folders = [os.path.abspath(folder) for folder in arguments.folders]
+    common = os.path.commonpath(folders)
+    models = sorted(os.path.join(root, file) for folder in folders for root, _, files in os.walk(folder)
                     for file in files if file.endswith(".onnx"))
     os.makedirs(arguments.out, exist_ok=True)
     ends, found = {}, 0
@@ -287,7 +289,7 @@ def main():
             found += 1
             kept = os.path.join(arguments.out, str(seed))
             shutil.copytree(folder, kept, dirs_exist_ok=True)
-        line = f"{seed}: {os.path.relpath(source, os.path.commonpath(arguments.folders))}: {' '.join(changes)}: {wrong}"
+        line = f"{seed}: {os.path.relpath(source, common)}: {' '.join(changes)}: {wrong}"
         print(line, flush=True)
         with open(os.path.join(arguments.out, "found.txt"), "a") as text:
             text.write(line + "\n")

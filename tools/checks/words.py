@@ -1,9 +1,7 @@
 """Refuses words that make a sentence hard to read: "beside" and "behind" for "next to", "as well as" and "after", "of which"
 for "of these", and a sentence that begins "What ... is".
 
-It reads the comments of sources, the docstrings of Python, and pages without their code; a word in quotes may stay. A line
-of words-left.txt names a file or a folder that is not looked at yet. One that has nothing left to find is refused, so that
-the list only becomes shorter.
+It reads the comments of sources, the docstrings of Python, and pages without their code; a word in quotes may stay.
 """
 
 import os
@@ -66,21 +64,12 @@ def problems_of(file, text):
                 yield f"{file}:{line}: {remedy}"
 
 
-def check(root, files, table):
-    """Returns the problems, one line each; table holds the files and folders that are left out."""
-    left = [line for line in table.splitlines() if line and not line.startswith("#")]
-    used, problems = set(), []
+def check(root, files):
+    """Returns the problems, one line each."""
+    problems = []
     for file in files:
         if not file.endswith((*C, *HASH, ".md")):
             continue
         with open(os.path.join(root, file), encoding="utf-8") as source:
-            found = list(problems_of(file, source.read()))
-        entry = max((entry for entry in left if file == entry or file.startswith(entry + "/")), key=len, default=None)
-        if found and entry:
-            used.add(entry)
-        elif found:
-            problems += found
-    for entry in left:
-        if entry not in used:
-            problems.append(f"tools/checks/words-left.txt: nothing is left in {entry}; take its line out")
+            problems += problems_of(file, source.read())
     return problems

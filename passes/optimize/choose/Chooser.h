@@ -103,15 +103,15 @@ private:
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
   /// lie so.
   bool chooseFewColumns(const TiledProduct &product);
-  /// The same with few rows beside columns that lie as vectors, which are not worth a copy. False where there are more,
-  /// or where lines are too short.
+  /// The same with few rows, where columns lie as vectors and are not worth a copy. False where there are more rows, or
+  /// where lines are too short.
   bool chooseFewRows(const TiledProduct &product);
-  /// A register tile of few rows beside columns that are read as they lie: where the first cache keeps the columns of a
-  /// tile, or each step reads several lines of memory, and asks for those of the next tile.
+  /// A register tile of few rows whose columns are read as they lie: where the first cache keeps the columns of a tile,
+  /// or each step reads several lines of memory, and asks for those of the next tile.
   bool chooseTileOfFew(const TiledProduct &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const TiledProduct &product);
-  /// The same of a product of which it is not known how many rows or columns it has.
+  /// The same of a product whose number of rows or columns is not known.
   bool chooseUnknownProduct(const TiledProduct &product);
   /// Of few rows, known, and columns of unknown number: the tile goes along lines of columns, too. One vector of
   /// columns wastes less of a short line than two do.
@@ -166,15 +166,15 @@ private:
   /// Lanes along the sums. False if the matrices' rows do not lie so.
   bool readAsRows(llvm::ArrayRef<Access> matrices, size_t columns);
   /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
-  /// cache, so that each is read as it lies. Of several `rows` that the matrix stands still for, all pass beside these
-  /// lines.
+  /// cache, so that each is read as it lies. If the matrix stands still for several `rows`, all of them pass along
+  /// these lines.
   bool chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows);
   /// The same for a reduce of anything but products. False where there is none.
   bool chooseSumsOfLines();
   /// Keeps several walks through tables under way at a time. The steps of one walk wait for each other, those of
   /// several walks do not.
   void chooseWalks();
-  /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
+  /// For reduces, one in each lane, such as windows: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
   /// Unrolls the innermost axis of a window, and the one that its `rows` share if there are masks.
@@ -185,7 +185,7 @@ private:
   /// ones.
   void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
   void addChunks(size_t axis, int64_t parts);
-  /// The loop of which a chunk walks several steps: along this axis, or else another, of the domain's later axes first;
+  /// The loop that a chunk walks several steps of: along this axis, or else another, of the domain's later axes first;
   /// nullopt: there is none.
   std::optional<int64_t> walkedLoop(size_t axis, size_t lanes) const;
   /// Whether a chunk walks several steps along this axis, as far as is known.
@@ -206,8 +206,8 @@ private:
   /// Cuts an axis of unknown size into chunks of so many of the points that splits have left, a multiple of `whole`
   /// where each has several; their number follows the size.
   void cutSymbolic(size_t axis, double points, int64_t whole = kMostVector);
-  /// Makes each point of these axes, some of which are of unknown size, a chunk of its own; of the axes of known size
-  /// only as many as do not make too many chunks by themselves.
+  /// Makes each point of these axes, some of them of unknown size, a chunk of its own. Of the axes of known size, only
+  /// so many take part that they do not make too many chunks by themselves.
   void cutIntoPoints(llvm::ArrayRef<size_t> axes);
   /// The kept axes in loop order, other than `without`.
   llvm::SmallVector<size_t> keptAxes(llvm::ArrayRef<size_t> without = {}) const;

@@ -1,7 +1,7 @@
 //===- Product.cpp - Sums of products, and how their operands move -----------------===//
 //
 // Matrix products and convolutions arrive as the same thing, a sum over a multiplication, and their names are gone.
-// What makes both fast is that an element, once loaded, serves several sums. That can be seen from the strides alone:
+// Both become fast if an element, once loaded, serves several sums. That can be seen from the strides alone:
 // along an axis m one operand moves while the other stands still, along an axis n it is the other way round, and a tile
 // of 4 × 6 sums needs no more than 10 loads for each of their terms.
 // Lanes run along n. Columns that are a weight can be packed beforehand, so that any such n will do; else n is the axis
@@ -116,8 +116,7 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
   const auto &[one, other] = sum->operands;
   LoadOp a = one.onlyLoad(), b = other.onlyLoad();
   bool isAlone[] = {a != nullptr, b != nullptr}, areLoads = a && b;
-  // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
-  // product.
+  // If columns are packed before, rows may be computed from several loads: a bias and a relu in front of the product.
   a = a ? a : one.widestLoad();
   b = b ? b : other.widestLoad();
   if (!a || !b || a == b)
