@@ -75,6 +75,8 @@ static llvm::Error checkKind(const ArtefactOptions &artefact) {
   bool isForPrograms = isArtefact(artefact.emit) && artefact.emit != Emit::Exe;
   if (artefact.isStatic && artefact.emit != Emit::Exe)
     return usageError("--static: only programs are linked so", "leave it out, or leave out --emit");
+  if (artefact.keepsNames && artefact.emit != Emit::Exe && artefact.emit != Emit::Shared)
+    return usageError("-g: only programs and shared libraries are stripped of names", "leave it out");
   if (!artefact.name.empty() && !isForPrograms)
     return usageError("--name " + artefact.name + ": only a header has names",
                       "use --emit obj, shared, static, header or source");
@@ -212,6 +214,7 @@ llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOpt
   if (!link)
     return link.takeError();
   link->isStatic = artefact.isStatic;
+  link->strip = !artefact.keepsNames;
 
   llvm::Expected<package::StagedFile *> program = outputs.add(ArtefactFiles(rendering.options(), artefact).output);
   if (!program)

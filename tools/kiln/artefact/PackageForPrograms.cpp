@@ -96,6 +96,7 @@ llvm::Error Packager::writeBinary() {
   if (!link)
     return link.takeError();
   link->exports = render::entryPointNames(files_.prefix);
+  link->strip = !artefact_.keepsNames;
   llvm::Expected<std::vector<std::string>> objects = compileObjects(rendering_, names_, *weights, **file);
   if (!objects)
     return objects.takeError();

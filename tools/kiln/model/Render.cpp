@@ -358,6 +358,8 @@ llvm::Expected<std::string> Rendering::selfContainedC(const ModelNames &names, c
 }
 
 std::string Rendering::cCompiler() const {
+  if (llvm::StringRef given = llvm::StringRef(options_.compiler).trim(); !given.empty())
+    return given.str();
   llvm::StringRef triple = tripleOf(model_.module());
   if (!triple.empty())
     return (triple + "-gcc").str();

@@ -76,8 +76,8 @@ public:
   /// An object: the file `to`, or its part called `name`.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
-  /// The C compiler that links for the target system, with its first arguments: the one that CC names, "ccache gcc", or
-  /// cc; for another system the one that is named after it.
+  /// The C compiler that links for the target system, with its first arguments: that of --cc, else the one that CC
+  /// names, "ccache gcc", or cc; for another system the one that is named after it.
   std::string cCompiler() const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;

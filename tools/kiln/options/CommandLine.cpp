@@ -307,7 +307,8 @@ static llvm::Error understandArtefact(ArtefactOptions &artefact, const Texts &te
     return error;
   bool inspects = artefact.showsStats || !artefact.why.empty() || !artefact.graphPath.empty();
   artefact.onlyInspects = inspects && texts.emit.empty() && artefact.output.empty() && artefact.weightsPath.empty() &&
-                          artefact.name.empty() && artefact.depfile.empty() && !artefact.isStatic;
+                          artefact.name.empty() && artefact.depfile.empty() && !artefact.isStatic &&
+                          !artefact.keepsNames;
   llvm::Expected<Emit> emit = parseEmit(texts.emit.empty() ? "exe" : texts.emit);
   if (!emit)
     return emit.takeError();

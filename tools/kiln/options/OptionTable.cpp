@@ -107,6 +107,12 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   if (takesSeveral)
     app.add_option("--target", compile.triple, "the system to make code for, as aarch64-linux-gnu (this machine's)")
         ->type_name("SYSTEM");
+  if (takesSeveral)
+    app.add_option(
+           "--cc", compile.compiler,
+           "the C compiler that links, with its first words, as 'clang --target=aarch64-linux-gnu' (CC, or cc; for "
+           "another system SYSTEM-gcc)")
+        ->type_name("COMMAND");
   app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, and PTX for later ones (sm_80,sm_90a)")
       ->type_name("ARCH,...");
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
@@ -156,6 +162,8 @@ static void addOutputOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   app.add_option("--name", artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
   app.add_flag("--static", artefact.isStatic, "a program that needs no shared library");
+  app.add_flag("-g", artefact.keepsNames,
+               "keep the kernels' names in a program or shared library, for perf and debuggers");
   app.add_flag("--freestanding", artefact.isFreestanding, "with --emit source: no operating system, no C library");
 }
 

@@ -40,12 +40,13 @@ struct CompileOptions {
   int64_t panel = 0;                  ///< of the target: see ir/base/Target.td
   std::vector<std::string> otherCpus; ///< those after the first: an artefact has a version for each of them, too
   std::string triple;                 ///< --target: the system that code is for; "": a dump's, else this machine's
-  Rates rates;                        ///< --rates: those that differ from the device's
-  std::string gpuArchs;               ///< --gpu-arch: comma separated; "": the device's own choice
-  PipelineOptions pipeline;           ///< options of passes
-  unsigned level = 2;                 ///< -O: of the code generator
-  int debug = 0;                      ///< DEBUG, --debug: see Debug.h
-  std::vector<std::string> kernels;   ///< --kernel: those that DEBUG and --emit show; empty: all
+  std::string compiler;     ///< --cc: the C compiler that compiles and links, with its first words; "": the system's
+  Rates rates;              ///< --rates: those that differ from the device's
+  std::string gpuArchs;     ///< --gpu-arch: comma separated; "": the device's own choice
+  PipelineOptions pipeline; ///< options of passes
+  unsigned level = 2;       ///< -O: of the code generator
+  int debug = 0;            ///< DEBUG, --debug: see Debug.h
+  std::vector<std::string> kernels; ///< --kernel: those that DEBUG and --emit show; empty: all
 };
 
 struct ArtefactOptions {
@@ -55,6 +56,7 @@ struct ArtefactOptions {
   std::string depfile;          ///< --depfile: where make's rule for the output goes; "": it is not written
   std::string name;             ///< --name: the beginning of names in the header; "": as the output's does
   bool isStatic = false;        ///< a program that needs no shared library
+  bool keepsNames = false;      ///< -g: a program or shared library names its functions
   bool isFreestanding = false;  ///< --freestanding: a source for programs without an operating system
   bool showsStats = false;      ///< --stats: the model in numbers, on standard output
   bool isJson = false;          ///< --json: the output is one JSON document
