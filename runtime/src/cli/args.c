@@ -236,6 +236,15 @@ static const spelling *find_option(const char *argument, size_t length) {
   return NULL;
 }
 
+/* Refuses a number after an option whose own number stands after a '=': it would be taken for a file. */
+static kiln_status check_number(const char *option, const char *argument, kiln_text *cause) {
+  uint64_t value;
+  if (!option || !number(argument, 0, UINT64_MAX, &value))
+    return KILN_OK;
+  kiln_text_add(cause, "%s %s: write %s=%s, or ./%s for a file", option, argument, option, argument, argument);
+  return KILN_INVALID_ARGUMENT;
+}
+
 kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln_args *args, kiln_text *cause) {
   int32_t position = 0;
   for (int32_t i = 0; i < model->symbol_count; i++)
@@ -244,12 +253,16 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     args->json |= strcmp(argv[i], "--json") == 0;
   bool only_files = false;
+  const char *counted = NULL; /* the option before, if it may have a number and has none */
   kiln_status status = KILN_OK;
   for (int i = 1; i < argc && !status; i++) {
-    const char *argument = argv[i];
+    const char *argument = argv[i], *option = counted;
+    counted = NULL;
     if (!only_files && strcmp(argument, "--") == 0) {
       only_files = true;
     } else if (only_files || argument[0] != '-') {
+      if ((status = check_number(option, argument, cause)))
+        return status;
       status = position < model->input_count
                    ? set_file(model, args, position++, argument, cause)
                    : wrong(cause, argument, "one file more than the model has inputs; --list shows them");
@@ -263,6 +276,8 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
         return wrong(cause, argument, "this option takes no value");
       if (!value && found->kind == HAS_VALUE && ++i >= argc)
         return wrong(cause, argument, "this option wants a value; see --help");
+      if (!value && (found->option == BENCH || found->option == RANDOM))
+        counted = found->name;
       status = set_option(model, args, found->option, !value && found->kind == HAS_VALUE ? argv[i] : value, cause);
     }
   }

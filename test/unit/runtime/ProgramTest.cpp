@@ -138,6 +138,8 @@ TEST_CASE("wrong use is one line and status 2") {
   CHECK(fails("--threads 0") == "affine: 0: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--threads=2x") == "affine: 2x: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--bench=0") == "affine: 0: wanted --bench=N, from 1 to 1000000000 runs\n");
+  CHECK(fails("--bench 30") == "affine: --bench 30: write --bench=30, or ./30 for a file\n");
+  CHECK(fails("--random 3") == "affine: --random 3: write --random=3, or ./3 for a file\n");
   CHECK(fails("--random=-1") == "affine: -1: wanted --random=SEED, a whole number\n");
 }
 
