@@ -32,6 +32,13 @@ static constexpr size_t kMostViews = 8;
 
 static bool isWeight(Value value) { return isa_and_nonnull<graph::WeightOp>(value.getDefiningOp()); }
 
+/// Whether a value is a weight in another dtype, also by way of a third one: bytes go through 16 bits to 32.
+static bool isCastWeight(Value value) {
+  for (Value source = uncast(value); source != value; source = uncast(value))
+    value = source;
+  return isWeight(value);
+}
+
 /// Operations for one element.
 double CostPolicy::operationsFor(Value value) const {
   graph::ReduceOp reduce = reduceOf(value);
@@ -69,7 +76,7 @@ void CostPolicy::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain
   bool isNarrow = narrow_.contains(reduce);
   for (unsigned side : {0, 1}) {
     Edge operand = edgeOf(product.base.getDefiningOp()->getOperand(side));
-    kernel.hasWeight |= isWeight(operand.base) || (isNarrow && isWeight(uncast(operand.base)));
+    kernel.hasWeight |= isWeight(operand.base) || (isNarrow && isCastWeight(operand.base));
     moves[side] = axesOf(operand.tracker.compose(product.tracker).compose(reduced.input).simplify());
   }
   // The columns are the last axis, rows the longest that the other operand alone moves along.
