@@ -47,6 +47,15 @@ def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def MultiplyBytes : Pass<"kiln-multiply-bytes", "::mlir::ModuleOp"> {
+  let summary = "multiply bytes as they are, and take their zero points from the sums";
+  let description = [{
+    %1 = graph.alu cast %x : ui8 → i32;  %2 = graph.alu add %1, -128;  graph.reduce add (graph.alu mul %2, %w)
+    ⇒ graph.alu add (graph.reduce add (graph.alu mul %1, %w)), (graph.alu mul (graph.reduce add %w), -128)
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def NarrowIntegers : Pass<"kiln-narrow-integers", "::mlir::ModuleOp"> {
   let summary = "multiply integers in the dtype that an instruction takes, if their bounds allow it";
   let description = [{

@@ -77,6 +77,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
   case Stage::Schedule:
     if (!options.classic) {
       manager.addPass(createJoinSlices());      // the next ones look at products
+      manager.addPass(createMultiplyBytes());   // the next one looks at what is left
       manager.addPass(createNarrowIntegers());  // makes constants and casts, as the next ones look for
       manager.addPass(createShrinkConstants()); // the next two ask how large a constant is
       manager.addPass(createFoldScales());      // makes constants that recipes compute

@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 
 #include "ir/graph/DeadOps.h"
+#include "passes/schedule/IntegerBounds.h"
 #include "passes/schedule/KnownConstants.h"
 #include "passes/schedule/Products.h"
 
@@ -19,87 +20,16 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/IR/ConstantRange.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
-using llvm::APInt;
 using llvm::ConstantRange;
 
 namespace kiln {
 #define GEN_PASS_DEF_NARROWINTEGERS
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-/// A chain that is longer is not looked through.
-static constexpr unsigned kMostSteps = 8;
-
-static constexpr unsigned kBits = 64; ///< of bounds: sums and products of 32 bits fit
-
-/// From one number to another, both included.
-static ConstantRange between(int64_t min, int64_t max) {
-  return ConstantRange(APInt(kBits, min, /*isSigned=*/true), APInt(kBits, max, /*isSigned=*/true) + 1);
-}
-
-static std::optional<ConstantRange> boundsOf(Type element) {
-  auto type = dyn_cast<IntegerType>(element);
-  if (!type || type.getWidth() > 32)
-    return std::nullopt;
-  unsigned width = type.getWidth();
-  if (type.isUnsigned() || width == 1)
-    return between(0, (int64_t(1) << width) - 1);
-  return between(-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1);
-}
-
-static int64_t numberOf(IntegerAttr number) {
-  auto type = cast<IntegerType>(number.getType());
-  bool isUnsigned = type.isUnsigned() || type.getWidth() == 1;
-  return isUnsigned ? int64_t(number.getValue().getZExtValue()) : number.getValue().getSExtValue();
-}
-
-static std::optional<ConstantRange> boundsOf(Value value, unsigned steps);
-
-/// The bounds of an operation's results; nullopt: not known, or one may wrap around in its dtype.
-static std::optional<ConstantRange> exactBoundsOf(graph::AluOp alu, unsigned steps) {
-  SmallVector<ConstantRange> operands;
-  for (Value operand : alu->getOperands()) {
-    std::optional<ConstantRange> bounds = boundsOf(operand, steps);
-    if (!bounds)
-      return std::nullopt;
-    operands.push_back(*bounds);
-  }
-  std::optional<ConstantRange> found;
-  Alu kind = alu.getKind().getValue();
-  if (kind == Alu::CAST)
-    found = operands[0];
-  else if (kind == Alu::NEG)
-    found = between(0, 0).sub(operands[0]);
-  else if (kind == Alu::ADD)
-    found = operands[0].add(operands[1]);
-  else if (kind == Alu::MUL)
-    found = operands[0].multiply(operands[1]);
-  std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(alu.getResult()));
-  return found && dtype && dtype->contains(*found) ? found : std::nullopt;
-}
-
-/// The bounds of a tensor's elements; nullopt: they are not integers of 32 bits at most.
-static std::optional<ConstantRange> boundsOf(Value value, unsigned steps) {
-  std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(value)), found;
-  Operation *op = value.getDefiningOp();
-  if (!dtype || !op || steps == 0)
-    return dtype;
-  if (auto view = dyn_cast<graph::ViewOp>(op)) {
-    found = boundsOf(view.getInput(), steps - 1);
-    return found ? found->unionWith(between(0, 0), ConstantRange::Signed) : dtype;
-  }
-  if (auto constant = dyn_cast<graph::ConstOp>(op))
-    if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
-      return between(numberOf(number), numberOf(number));
-  if (auto alu = dyn_cast<graph::AluOp>(op))
-    found = exactBoundsOf(alu, steps - 1);
-  return found ? found : dtype;
-}
 
 namespace {
 struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
@@ -111,9 +41,15 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
       return;
     KnownConstants constants(main);
     auto isConstant = [&](Value value) { return constants.isConstant(value); };
+    // Bytes that an instruction takes as they are stay so.
+    auto byteOf = [](Value operand) {
+      Type element = getElementTypeOrSelf(uncast(operand));
+      return element.isInteger(8) ? element : Type();
+    };
     SmallVector<graph::AluOp> products;
     main.walk([&](graph::ReduceOp reduce) {
-      if (getElementTypeOrSelf(reduce) == wide && mayMultiplyNarrow(reduce, target, narrow, isConstant))
+      if (getElementTypeOrSelf(reduce) == wide && !mayMultiplyBytes(reduce, target, byteOf, isConstant) &&
+          mayMultiplyNarrow(reduce, target, narrow, isConstant))
         products.push_back(edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>());
     });
     for (graph::AluOp product : products)
@@ -124,7 +60,7 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
   void narrowFactors(graph::AluOp product, Type narrow) {
     Edge edges[] = {edgeOf(product->getOperand(0)), edgeOf(product->getOperand(1))};
     for (const Edge &edge : edges) {
-      std::optional<ConstantRange> bounds = boundsOf(edge.base, kMostSteps);
+      std::optional<ConstantRange> bounds = boundsOf(edge.base);
       if (!bounds || !boundsOf(narrow)->contains(*bounds))
         return;
     }
@@ -178,8 +114,8 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
   static bool isNarrowing(graph::AluOp alu, Type narrow) {
     ConstantRange fits = *boundsOf(narrow);
     auto isFit = [&](std::optional<ConstantRange> bounds) { return bounds && fits.contains(*bounds); };
-    return isFit(exactBoundsOf(alu, kMostSteps)) &&
-           llvm::all_of(alu->getOperands(), [&](Value operand) { return isFit(boundsOf(operand, kMostSteps)); });
+    return isFit(exactBoundsOf(alu)) &&
+           llvm::all_of(alu->getOperands(), [&](Value operand) { return isFit(boundsOf(operand)); });
   }
 
   llvm::DenseMap<Value, Value> narrow_;

@@ -58,11 +58,8 @@ static SmallVector<int64_t> termsOf(graph::ReduceOp reduce, Terms terms) {
 
 /// Whether an instruction is worth it for a sum with these columns and rows; a constant, if there is one, is the
 /// columns.
-static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, const Narrow &columns, const Narrow &rows,
-                               Terms terms) {
-  if (!columns.element || !rows.element || rows.isConstant)
-    return false;
-  ProductAttr instruction = target.fastProduct(rows.element, columns.element, getElementTypeOrSelf(reduce));
+static bool isWorthInstruction(graph::ReduceOp reduce, ProductAttr instruction, const Narrow &columns,
+                               const Narrow &rows, Terms terms) {
   llvm::SmallBitVector areColumns = axesOf(columns.tracker), areRows = axesOf(rows.tracker);
   // The least size that is worth an instruction.
   bool isDot = instruction && instruction.getM() == 1, hasRows = false, hasColumns = false;
@@ -79,8 +76,21 @@ static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, const 
     return [=](int64_t size) { return size >= fewest && size % group == 0; };
   };
   if (!hasRows && columns.isConstant)
-    return llvm::any_of(sizes, isEnough(target::kFewestTerms, 2));
+    return llvm::any_of(sizes, isEnough(target::kFewestTerms, target::sideOf(columns.element)));
   return hasColumns && llvm::any_of(sizes, isEnough(fewest, group));
+}
+
+static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, const Narrow &columns, const Narrow &rows,
+                               Terms terms) {
+  if (!columns.element || !rows.element || rows.isConstant)
+    return false;
+  // Too few terms for matrices may be enough for dots.
+  Type sum = getElementTypeOrSelf(reduce);
+  ProductAttr fast = target.fastProduct(rows.element, columns.element, sum),
+              dot = target.dotProduct(rows.element, columns.element, sum);
+  bool isFastDot = dot && dot != fast && dot.getK() > dot.getSteps();
+  return isWorthInstruction(reduce, fast, columns, rows, terms) ||
+         (isFastDot && isWorthInstruction(reduce, dot, columns, rows, terms));
 }
 
 /// The operands of a sum of products with dtypes that `elementOf` gives.
@@ -110,4 +120,13 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
 bool schedule::mayMultiplyNarrow(graph::ReduceOp reduce, TargetAttr target, Type narrow,
                                  llvm::function_ref<bool(Value)> isConstant) {
   return isWorthInstruction(reduce, target, [&](Value) { return narrow; }, isConstant, Terms::AllAxes);
+}
+
+bool schedule::mayMultiplyBytes(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<Type(Value)> elementOf,
+                                llvm::function_ref<bool(Value)> isConstant) {
+  view::Shape shape = shapeOf(reduce.getInput());
+  bool areFew = llvm::all_of(reduce.getAxes(), [&](int64_t axis) {
+    return shape[axis].isConst() && shape[axis].constant() < target::kFewestTerms;
+  });
+  return isWorthInstruction(reduce, target, elementOf, isConstant, areFew ? Terms::AllAxes : Terms::OneAxis);
 }

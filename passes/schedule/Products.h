@@ -20,6 +20,11 @@ bool multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_
 bool mayMultiplyNarrow(graph::ReduceOp reduce, TargetAttr target, mlir::Type narrow,
                        llvm::function_ref<bool(mlir::Value)> isConstant);
 
+/// The same for operands of the dtypes that `elementOf` gives, if their terms lie along one axis or become one: those
+/// of a window over few channels.
+bool mayMultiplyBytes(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<mlir::Type(mlir::Value)> elementOf,
+                      llvm::function_ref<bool(mlir::Value)> isConstant);
+
 /// The source of an operand's cast; itself if it is not cast.
 mlir::Value uncast(mlir::Value operand);
 

@@ -26,6 +26,7 @@ using namespace kiln::driver;
 static constexpr char kInterpTarget[] = R"(#kiln.target<device = "interp",
     products = [<"tdpbf16ps", bf16 * bf16 -> f32, m = 16, n = 16, k = 32>,
                 <"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>,
+                <"vpdpbusd", ui8 * i8 -> i32, m = 1, n = 16, k = 4, steps = 1>,
                 <"vpmaddwd", i16 * i16 -> i32, m = 1, n = 16, k = 2, steps = 1>],
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>)";
 

@@ -6,6 +6,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace kiln;
@@ -38,7 +39,13 @@ static unsigned lanesOf(llvm::Type *type) { return llvm::cast<llvm::FixedVectorT
 
 Value *render::emitDot(llvm::IRBuilderBase &b, llvm::StringRef name, Value *x, Value *y, Value *sum) {
   const Made &row = find(name);
-  llvm::FunctionType *signature = llvm::Intrinsic::getType(b.getContext(), row.intrinsic);
+  llvm::SmallVector<llvm::Type *> types; // that an intrinsic for several is taken for
+  if (llvm::Intrinsic::isOverloaded(row.intrinsic)) {
+    const ProductRow &shape = *findProductRow(name);
+    types = {llvm::FixedVectorType::get(b.getInt32Ty(), shape.n),
+             llvm::FixedVectorType::get(b.getInt8Ty(), shape.n * shape.k)};
+  }
+  llvm::FunctionType *signature = llvm::Intrinsic::getType(b.getContext(), row.intrinsic, types);
   unsigned lanes = lanesOf(sum->getType()), own = lanesOf(signature->getReturnType());
   auto slice = [&](Value *vector, unsigned from, unsigned count) {
     llvm::SmallVector<int> mask = llvm::to_vector(llvm::seq<int>(from, from + count));
@@ -60,7 +67,7 @@ Value *render::emitDot(llvm::IRBuilderBase &b, llvm::StringRef name, Value *x, V
       operands.insert(operands.begin(), before);
     for (auto [operand, type] : llvm::zip(operands, signature->params()))
       operand = b.CreateBitCast(operand, type);
-    Value *made = b.CreateIntrinsic(row.intrinsic, operands);
+    Value *made = b.CreateIntrinsic(row.intrinsic, types, operands);
     parts.push_back(row.adds ? made : b.CreateAdd(before, made));
   }
   return llvm::concatenateVectors(b, parts);

@@ -277,13 +277,18 @@ bool Chooser::chooseFewColumns(const TiledProduct &product) {
   return true;
 }
 
+ProductAttr Chooser::fastDot(const Product &product) const {
+  ProductAttr dot =
+      target_.dotProduct(product.operands[0].narrow.getType(), product.operands[1].narrow.getType(), product.sum());
+  return dot && dot.getK() > dot.getSteps() ? dot : nullptr;
+}
+
 bool Chooser::chooseDots(const TiledProduct &product) {
   if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
   Value rows = product.rowOperand().narrow;
-  ProductAttr instruction =
-      target_.fastProduct(rows.getType(), product.columnOperand().narrow.getType(), product.sum.sum());
-  if (!instruction || instruction.getM() > 1 || fixedSize(product.n) < instruction.getN())
+  ProductAttr instruction = fastDot(product.sum);
+  if (!instruction || fixedSize(product.n) < instruction.getN())
     return false;
   // Columns that no weight is are packed when the program runs, for as many rows.
   if (!product.packs && fixedSize(product.m) < instruction.getN())

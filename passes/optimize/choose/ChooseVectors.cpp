@@ -33,10 +33,9 @@ std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices
     Value narrow = product->operands[side].narrow, other = product->operands[!side].narrow;
     LoadOp matrix = optimize::onlyLoadOf(narrow); // which may be widened where it is multiplied
     auto vector = other.getDefiningOp<LoadOp>();
-    ProductAttr instruction = byMatrices ? target_.matrixProduct(narrow.getType(), other.getType(), product->sum())
-                                         : target_.fastProduct(narrow.getType(), other.getType(), product->sum());
-    if (!matrix || !vector || !instruction || (instruction.getM() > 1) != byMatrices || matrix.getRow() ||
-        vector.getRow())
+    ProductAttr instruction =
+        byMatrices ? target_.matrixProduct(narrow.getType(), other.getType(), product->sum()) : fastDot(*product);
+    if (!matrix || !vector || !instruction || matrix.getRow() || vector.getRow())
       continue;
     Access elements = optimize::accessOf(matrix), terms = optimize::accessOf(vector);
     if (!weights_.test(elements.buffer) || weights_.test(terms.buffer) || !isReadOnce(elements))
