@@ -19,6 +19,12 @@ const Cone &Cones::of(Value value) const {
   return found == cones_.end() ? kNone : found->second;
 }
 
+/// Whether a value is one element that no memory goes into, as the factor of a mean whose number of terms only a run
+/// knows. A kernel computes it before its loops.
+bool Cones::isOneNumber(Value value) const {
+  return value.getDefiningOp<graph::AluOp>() && of(value).sources.empty() && view::product(shapeOf(value)).isConst(1);
+}
+
 Cone Cones::coneOf(Value value) const {
   Cone cone;
   if (auto alu = value.getDefiningOp<graph::AluOp>())
@@ -30,6 +36,8 @@ Cone Cones::coneOf(Value value) const {
     const Cone &inner = of(edge.base);
     if (!isMemory)
       cone.depth = std::max(cone.depth, inner.depth + 1);
+    if (!isMemory && isOneNumber(edge.base))
+      continue;
     if (isMemory || edge.base.getDefiningOp<graph::ReduceOp>()) {
       cone.sources.insert(edge.base);
       continue;

@@ -26,6 +26,7 @@ public:
 
 private:
   Cone coneOf(mlir::Value value) const;
+  bool isOneNumber(mlir::Value value) const;
   /// Whether an element takes too many operations. Those of each tensor count once.
   bool takesTooMany(mlir::Value value) const;
   /// The operand that is made of most tensors, more than one, and is no larger than the value; null: none is.
