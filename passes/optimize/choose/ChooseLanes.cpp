@@ -47,6 +47,9 @@ static constexpr int64_t kSharedBytes = 1024;
 static constexpr double kAlike = 3;
 /// Walks through tables that are under way at a time, if their number can be cut so, in the order of preference.
 static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
+/// An element-wise kernel, in which no additions wait for each other, walks an axis of unknown size in several vectors
+/// at a time if that typically has so many.
+static constexpr int64_t kManyVectors = 16;
 /// A reduced axis of so few points is not a loop; nor are two of so few together, if they have masks.
 static constexpr int64_t kMostUnrolled = 8, kMostMaskedTaps = 9;
 
@@ -336,8 +339,22 @@ void Chooser::chooseLanes() {
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency. Of lines whose
   // number is not known, so that their totals cannot wait in memory, each has its part read in one piece.
   bool isOpenSum = llvm::any_of(reduced_, [&](size_t axis) { return fixedSize(axis) < 0; });
-  int64_t vectors = reduced_.contains(*best) ? 4 : fixedSize(*best) < 0 ? 1 : isOpenSum ? 4 : 2;
-  while (vectors > 1 && mostOf(*best) < vectors * lanes)
+  view::Expr size = func_.getDomain().getSizes()[*best];
+  int64_t vectors = reduced_.contains(*best) || isOpenSum ? 4 : 2;
+  double points = double(size.max());
+  if (!size.isConst()) {
+    // The last vectors are masked, all of them on a short axis. That takes long if lanes are loaded or stored one by
+    // one.
+    bool isApart = llvm::any_of(llvm::concat<const Access>(loads_, stores_), [&](const Access &access) {
+      return !access.isStill(*best) && !access.isContiguous(*best);
+    });
+    double typical = target::typicalSize(size), fewest = double((reduced_.empty() ? kManyVectors : vectors) * lanes);
+    if (isApart || (!reduced_.contains(*best) && typical < fewest))
+      vectors = 1;
+    // A picture that strides have made small is often larger than that.
+    points = std::min(points, 2 * std::max<double>(target::kTypicalSize, typical));
+  }
+  while (vectors > 1 && points < double(vectors * lanes))
     vectors /= 2;
   add(OptKind::VECTOR, *best, vectors * lanes);
 }

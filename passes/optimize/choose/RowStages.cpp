@@ -22,6 +22,9 @@ using namespace mlir;
 using kiln::optimize::RowStages;
 using kiln::optimize::Trial;
 
+/// Wide vectors of a row have at most so many times the lanes that narrow ones have.
+static constexpr double kMostIdle = 1.25;
+
 namespace {
 /// A kernel's axes and the values of a row that it holds.
 struct Row {
@@ -137,6 +140,11 @@ static int64_t lanesWithinMasks(FuncOp func, size_t axis, int64_t most) {
   return most;
 }
 
+/// Whether a row has few more lanes in vectors of `wide` than in those of `lanes`.
+static bool fillsVectors(int64_t length, int64_t wide, int64_t lanes) {
+  return wide <= length && double(llvm::alignTo(length, wide)) <= kMostIdle * double(llvm::alignTo(length, lanes));
+}
+
 std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr target, Trial trial,
                                                    llvm::function_ref<int64_t(size_t)> loopOf) {
   std::optional<Row> row = ::axesOf(func);
@@ -161,7 +169,7 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
       2 * target::kRowsTogether * length * bytes <= target.cacheBytes(1))
     together = target::largestPart(rows, target::kRowsTogether);
   int64_t widest = lanes;
-  while (widest * together < target::kRowsTogether * lanes && 2 * widest <= length)
+  while (widest * together < target::kRowsTogether * lanes && fillsVectors(length, 2 * widest, lanes))
     widest *= 2;
   int64_t wide = std::max(lanes, lanesWithinMasks(func, row->along, widest));
 
