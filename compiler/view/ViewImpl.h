@@ -2,6 +2,7 @@
 #pragma once
 
 #include "view/ShapeTracker.h"
+#include "view/WithoutZeros.h"
 
 namespace kiln::view {
 
@@ -28,10 +29,6 @@ std::optional<llvm::SmallVector<Range, 4>> reshapeMask(llvm::ArrayRef<Range> mas
 /// Expressions for variables in all parts of the view.
 View substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values);
 
-/// Variables of these sizes, and the same ones with bounds that leave none of the sizes 0, for proofs about views that
-/// nobody reads if a size is 0. None if with these bounds one of `all` sizes would be below 0: there is no such view.
-/// If a variable has one such value alone, that number stands for it where `mayDecide` says so.
-llvm::DenseMap<Expr, Expr> withoutZeros(llvm::ArrayRef<Expr> sizes, llvm::ArrayRef<Expr> all, bool mayDecide = false);
 /// From the values back to the variables; numbers stay.
 llvm::DenseMap<Expr, Expr> inverted(const llvm::DenseMap<Expr, Expr> &values);
 

@@ -1,5 +1,7 @@
 #include "ir/kernel/MatrixProduct.h"
 
+#include "view/WithoutZeros.h"
+
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
@@ -101,11 +103,14 @@ static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
   if (!load || load.getRow())
     return std::nullopt;
   view::ShapeTracker tracker = load.getTracker().getValue();
+  // If a size of the domain is 0 nothing is read.
+  ArrayRef<Expr> domain = load->getParentOfType<FuncOp>().getDomain().getSizes();
+  llvm::DenseMap<Expr, Expr> positive = view::withoutZeros(domain, domain);
   SmallVector<Expr> reached;
-  for (auto [axis, size] : llvm::enumerate(load->getParentOfType<FuncOp>().getDomain().getSizes()))
-    reached.push_back(tracker.shape()[axis].isConst(1)
-                          ? Expr(0)
-                          : Expr::variable(("_reached" + llvm::Twine(axis)).str(), 0, lastOf(walk, axis, size)));
+  for (auto [axis, size] : llvm::enumerate(domain))
+    reached.push_back(tracker.shape()[axis].isConst(1) ? Expr(0)
+                                                       : Expr::variable(("_reached" + llvm::Twine(axis)).str(), 0,
+                                                                        lastOf(walk, axis, size.substitute(positive))));
   view::Index all = tracker.at(reached);
   const view::View &memory = tracker.views().front();
   Expr end = memory.offset() + 1;
@@ -113,7 +118,9 @@ static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
     end = end + (size - 1) * view::maximum(stride, 0);
   if (load.getRoom())
     end = view::maximum(end, int64_t(*load.getRoom()));
-  if (!all.valid.isConst(1) || all.index.min() < 0 || !view::provablyLess(all.index, end))
+  Expr place = all.index.substitute(positive);
+  if (!all.valid.substitute(positive).isConst(1) || place.min() < 0 ||
+      !view::provablyLess(place, end.substitute(positive)))
     return std::nullopt;
   return tracker.at(positionOf(walk.index, tracker));
 }
