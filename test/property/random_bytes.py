@@ -1,0 +1,148 @@
+"""random_bytes.py KILN [--count N] [--seed S] [--device D] [-- OPTION...]
+
+Random sums of products of bytes less their zero points, as quantised models have them: products with rows of open number
+and batches, windows with padding, groups, strides and dilations, and two in a row with the first one's sums cut to bytes
+between them. Bytes have a sign or not and are often at their bounds; zero points are numbers or data, one for all or one
+for each row or column. `kiln verify` compares with the graph interpreter, bit for bit. Each graph has a seed of its own,
+printed where it fails: --seed S --count 1 does that one alone. What follows "--" goes to `kiln verify`, for example
+--mcpu sapphirerapids, which a CPU has to have; the device interp has an instruction for bytes on every CPU.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+BOUNDS = {"uint8": (0, 255), "int8": (-128, 127)}
+
+
+def write_npy(path, dtype, shape, numbers):
+    head = f"{{'descr': '|{'u' if dtype == 'uint8' else 'i'}1', 'fortran_order': False, 'shape': ({''.join(f'{size},' for size in shape)}), }}"
+    head = head.ljust(117) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(number & 255 for number in numbers))
+
+
+class Graph:
+    def __init__(self, seed, folder):
+        self.chance, self.folder = random.Random(seed), folder
+        self.inputs, self.weights, self.nodes, self.open = [], [], [], {}
+
+    def node(self, op, inputs, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append({"op": op, "inputs": inputs, "output": name, **attributes})
+        return name
+
+    def size(self, number):
+        """The number, or a name that stands for it."""
+        if self.chance.random() >= 0.25:
+            return number
+        name = f"n{len(self.open)}"
+        self.open[name] = number
+        return name
+
+    def input(self, dtype, shape):
+        name = f"x{len(self.inputs)}"
+        self.inputs.append({"name": name, "dtype": dtype, "shape": shape})
+        return name
+
+    def weight(self, dtype, shape):
+        name, count = f"w{len(self.weights)}", 1
+        for size in shape:
+            count *= size
+        low, high = BOUNDS[dtype]
+        among = [low, high] if self.chance.random() < 0.3 else range(low, high + 1)
+        write_npy(os.path.join(self.folder, f"{name}.npy"), dtype, shape, self.chance.choices(among, k=count))
+        self.weights.append({"name": name, "file": f"{name}.npy"})
+        return name
+
+    def less(self, tensor, dtype, shape):
+        """The bytes as int32, less a zero point; shape: of zero points that are a tensor."""
+        wide = self.node("cast", [tensor], dtype="int32")
+        kind = self.chance.choice(["none", "number", "number", "weight", "data"])
+        if kind == "none":
+            return wide
+        if kind == "number":
+            low, high = BOUNDS[dtype]
+            return self.node("sub", [wide, self.chance.choice([low, high, 0, (low + high + 1) // 2, self.chance.randint(low, high)])])
+        zero = self.weight(dtype, shape) if kind == "weight" else self.input(dtype, shape)
+        return self.node("sub", [wide, self.node("cast", [zero], dtype="int32")])
+
+    def cut(self, sums, dtype):
+        """Sums as bytes again."""
+        low, high = BOUNDS[dtype]
+        parts = self.node("minimum", [self.node("maximum", [self.node("idiv", [sums, 64]), low]), high])
+        return self.node("cast", [parts], dtype=dtype)
+
+    def product(self, rows, dtype, batch, terms):
+        columns = self.chance.choice([4, 16, 17, 32, 40, 96])
+        other = self.chance.choice(list(BOUNDS))
+        isData = self.chance.random() < 0.15
+        shape = [*batch, terms, columns] if isData else [terms, columns]
+        matrix = self.input(other, shape) if isData else self.weight(other, shape)
+        zeros = self.chance.choice([[], [columns]])
+        return self.node("matmul", [self.less(rows, dtype, []), self.less(matrix, other, zeros)]), columns
+
+    def window(self, picture, dtype, channels):
+        maps, side = self.chance.choice([4, 16, 24, 40]), self.chance.choice([1, 3, 3, 5])
+        groups = self.chance.choice([each for each in (1, 1, 2, 4) if channels % each == 0 and maps % each == 0])
+        other = self.chance.choice(list(BOUNDS))
+        weight = self.less(self.weight(other, [maps, channels // groups, side, side]), other, self.chance.choice([[], [maps, 1, 1, 1]]))
+        pads = [[self.chance.randint(0, side // 2) for _ in range(2)] for _ in range(2)]
+        stride, dilation = self.chance.choice([1, 1, 2]), self.chance.choice([1, 1, 1, 2]) if side == 3 else 1
+        return self.node("conv2d", [self.less(picture, dtype, []), weight], pads=pads, groups=groups,
+                         strides=[stride, stride], dilations=[dilation, dilation]), maps
+
+    def build(self):
+        dtype = self.chance.choice(list(BOUNDS))
+        if self.chance.random() < 0.5:
+            batch = [self.chance.choice([1, 2, 3])] if self.chance.random() < 0.4 else []
+            terms = self.chance.choice([3, 4, 12, 16, 30, 32, 63, 64, 128, 260])
+            rows = self.input(dtype, [*batch, self.size(self.chance.choice([1, 2, 7, 16, 33, 64])), terms])
+            made, columns = self.product(rows, dtype, batch, terms)
+            if self.chance.random() < 0.4:
+                made, _ = self.product(self.cut(made, dtype), dtype, batch, columns)
+        else:
+            channels = self.chance.choice([1, 3, 4, 12, 16, 20, 32])
+            picture = self.input(dtype, [self.chance.choice([1, 2]), channels, self.size(9), self.size(13)])
+            made, maps = self.window(picture, dtype, channels)
+            if self.chance.random() < 0.3:
+                made, _ = self.window(self.cut(made, dtype), dtype, maps)
+        return {"inputs": self.inputs, "weights": self.weights, "nodes": self.nodes, "outputs": [made]}
+
+
+def check(kiln, seed, device, options):
+    """The complaint; "" if the results agree."""
+    with tempfile.TemporaryDirectory() as folder:
+        graph = Graph(seed, folder)
+        path = os.path.join(folder, "graph.json")
+        made = graph.build()
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        dims = [word for name, number in graph.open.items() for word in ("--dim", f"{name}=1..99,default={number}")]
+        done = subprocess.run([kiln, "verify", path, "--device", device, "--rtol", "0", "--atol", "0", *dims, *options],
+                              capture_output=True, text=True, timeout=600)
+        return f"{json.dumps(made)}\n{done.stdout}{done.stderr}" if done.returncode else ""
+
+
+def main():
+    words = sys.argv[1:]
+    own, options = (words[:words.index("--")], words[words.index("--") + 1:]) if "--" in words else (words, [])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kiln")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--device", default="cpu")
+    arguments = parser.parse_args(own)
+    print(f"{arguments.count} graphs from seed {arguments.seed} on")
+    failed = 0
+    for seed in range(arguments.seed, arguments.seed + arguments.count):
+        if complaint := check(arguments.kiln, seed, arguments.device, options):
+            failed += 1
+            print(f"seed {seed}: {complaint}")
+    sys.exit(1 if failed else 0)
+
+
+main()
