@@ -85,13 +85,14 @@ class Graph:
         zeros = self.chance.choice([[], [columns]])
         return self.node("matmul", [self.less(rows, dtype, []), self.less(matrix, other, zeros)]), columns
 
-    def window(self, picture, dtype, channels):
+    def window(self, picture, dtype, channels, isSmall=False):
+        """A convolution; of a picture that may be small it keeps the size."""
         maps, side = self.chance.choice([4, 16, 24, 40]), self.chance.choice([1, 3, 3, 5])
         groups = self.chance.choice([each for each in (1, 1, 2, 4) if channels % each == 0 and maps % each == 0])
         other = self.chance.choice(list(BOUNDS))
         weight = self.less(self.weight(other, [maps, channels // groups, side, side]), other, self.chance.choice([[], [maps, 1, 1, 1]]))
-        pads = [[self.chance.randint(0, side // 2) for _ in range(2)] for _ in range(2)]
-        stride, dilation = self.chance.choice([1, 1, 2]), self.chance.choice([1, 1, 1, 2]) if side == 3 else 1
+        pads = [[side // 2 if isSmall else self.chance.randint(0, side // 2) for _ in range(2)] for _ in range(2)]
+        stride, dilation = self.chance.choice([1, 1, 2]), self.chance.choice([1, 1, 1, 2]) if side == 3 and not isSmall else 1
         return self.node("conv2d", [self.less(picture, dtype, []), weight], pads=pads, groups=groups,
                          strides=[stride, stride], dilations=[dilation, dilation]), maps
 
@@ -109,7 +110,7 @@ class Graph:
             picture = self.input(dtype, [self.chance.choice([1, 2]), channels, self.size(9), self.size(13)])
             made, maps = self.window(picture, dtype, channels)
             if self.chance.random() < 0.3:
-                made, _ = self.window(self.cut(made, dtype), dtype, maps)
+                made, _ = self.window(self.cut(made, dtype), dtype, maps, isSmall=True)
         return {"inputs": self.inputs, "weights": self.weights, "nodes": self.nodes, "outputs": [made]}
 
 
