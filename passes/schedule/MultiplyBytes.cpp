@@ -90,13 +90,16 @@ static std::optional<Factor> factorOf(Value operand, const ShapeTracker &around)
   std::optional<Edge> bytes = bytesAt(edge.base);
   for (unsigned side = 0; add && !bytes && side < 2; ++side) {
     bytes = bytesAt(add->getOperand(side));
-    Edge other = through(add->getOperand(1 - side), edge.tracker);
+    Edge other = edgeOf(add->getOperand(1 - side));
     // As many zero points as there are, before they are repeated.
     bool isTaken = false;
     for (graph::AluOp neg = aluOf(other.base, Alu::NEG); neg; neg = aluOf(other.base, Alu::NEG), isTaken = !isTaken)
       other = through(neg->getOperand(0), other.tracker);
+    if (isMasked(other.tracker)) // some of the bytes have no zero point
+      return std::nullopt;
+    other.tracker = other.tracker.compose(edge.tracker).simplify();
     auto constant = other.base.getDefiningOp<graph::ConstOp>();
-    bool isKnown = constant && !isTaken && !isMasked(edgeOf(add->getOperand(1 - side)).tracker);
+    bool isKnown = constant && !isTaken;
     offset = isKnown ? Offset{numberOf(cast<IntegerAttr>(constant.getValue())), {}} : Offset{0, other, isTaken};
   }
   return bytes ? std::optional(Factor{*bytes, offset}) : std::nullopt;
