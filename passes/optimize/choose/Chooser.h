@@ -220,11 +220,13 @@ private:
   llvm::SmallVector<size_t> chooseTotals();
   /// Adds an opt; of a split, the id of its inner part.
   int64_t add(kernel::OptKind kind, int64_t axis, int64_t amount);
-  /// Stages what is read of a buffer, if that fits: a mask may go along one more axis than strides tell.
+  /// Stages what is read of a buffer, if that fits: a mask may go along one more axis than strides tell, which may keep
+  /// a stage from its place or make it larger.
   bool stage(int64_t axis, unsigned buffer);
   /// The same of a product's operand: of its load, or if several loads make it, of the operand itself.
   bool stage(int64_t axis, const Access &access, const kernel::Operand &operand);
-  /// Changes the kernel as far as chosen; false, and nothing changed, where that does not fit.
+  /// Changes the kernel as far as chosen; false, and nothing changed, where that does not fit, or not into the local
+  /// memory of a group.
   bool keepIfFits(llvm::function_ref<void(Trial &)> change);
   int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
   int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }

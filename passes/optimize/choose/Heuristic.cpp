@@ -181,7 +181,7 @@ int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
 bool Chooser::keepIfFits(llvm::function_ref<void(Trial &)> change) {
   Trial changed = trial_;
   change(changed);
-  if (!changed.fits())
+  if (!changed.fits() || optimize::groupSizeOf(changed.func()).bytes > target_.localBytes())
     return false;
   trial_ = std::move(changed);
   return true;
@@ -273,16 +273,10 @@ void Chooser::choose() {
   SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems() > 0) {
     for (OptAttr opt : optimize::chooseGroups(func_, target_, totals)) {
-      if (opt.getKind() != OptKind::STAGE) {
+      if (opt.getKind() == OptKind::STAGE)
+        keepIfFits([&](Trial &trial) { trial.apply(opt); });
+      else
         trial_.apply(opt);
-        continue;
-      }
-      // A mask may keep a stage from its place, and it may be larger than strides tell, as where the mask goes along
-      // one more axis.
-      Trial staged = trial_;
-      staged.apply(opt);
-      if (staged.fits() && optimize::groupSizeOf(staged.func()).bytes <= target_.localBytes())
-        trial_ = std::move(staged);
     }
     return;
   }
