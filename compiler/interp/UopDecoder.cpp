@@ -164,7 +164,7 @@ llvm::Error Decoder::one(uop::VectorizeOp op) {
 }
 
 llvm::Error Decoder::one(uop::GepOp op) {
-  // A lane needs no instruction: it is a place within its vector.
+  // Lanes need no instruction: they are a place within their vector.
   slots_[op.getResult()] = slot(op.getVector()) + op.getLane() * laneBytes(op.getVector());
   return llvm::Error::success();
 }

@@ -210,7 +210,7 @@ void KernelLowering::accumulateDots(Total &total, const Reduced &reduced, const 
 
 Value KernelLowering::foldHalves(Alu kind, SmallVector<Value> values) {
   size_t depth = scopes_.size() - 1;
-  // The rounding error grows with the logarithm, and the lanes of several registers are added as registers.
+  // The rounding error grows with the logarithm.
   while (values.size() > 1) {
     size_t half = llvm::divideCeil(values.size(), 2);
     for (size_t i = half; i < values.size(); ++i)
@@ -222,10 +222,16 @@ Value KernelLowering::foldHalves(Alu kind, SmallVector<Value> values) {
 
 Value KernelLowering::foldLanes(Alu kind, Value vector) {
   Type element = getElementTypeOrSelf(vector.getType());
-  SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes(); ++lane)
-    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
-  return foldHalves(kind, values);
+  size_t depth = scopes_.size() - 1;
+  auto from = [&](int64_t lane, Type type) -> Value { return uop::GepOp::create(here(), loc_, type, vector, lane); };
+  // The same sums in the same order as lane by lane, in whole registers as long as there are any.
+  for (int64_t half = lanes(); half % 2 == 0 && half > 2;) {
+    half /= 2;
+    Type type = VectorType::get(half, element);
+    vector = alu(kind, {from(0, type), from(half, type)}, type, depth);
+  }
+  auto rest = llvm::seq<int64_t>(uop::lanesOf(vector.getType()));
+  return foldHalves(kind, llvm::map_to_vector(rest, [&](int64_t lane) { return from(lane, element); }));
 }
 
 void KernelLowering::finish(Total &total, const Reduced &reduced) {

@@ -171,11 +171,20 @@ namespace {
 struct LaneOfLanes final : OpRewritePattern<uop::GepOp> {
   explicit LaneOfLanes(MLIRContext *context) : OpRewritePattern(context) { setDebugName("lane-of-lanes"); }
   LogicalResult matchAndRewrite(uop::GepOp op, PatternRewriter &rewriter) const override {
+    if (auto whole = op.getVector().getDefiningOp<uop::GepOp>()) {
+      rewriter.replaceOpWithNewOp<uop::GepOp>(op, op.getType(), whole.getVector(), whole.getLane() + op.getLane());
+      return success();
+    }
     auto vector = op.getVector().getDefiningOp<uop::VectorizeOp>();
     if (!vector)
       return failure();
     ValueRange lanes = vector.getLanes();
-    rewriter.replaceOp(op, lanes.size() == 1 ? lanes[0] : lanes[op.getLane()]);
+    if (lanes.size() > 1)
+      lanes = lanes.slice(op.getLane(), uop::lanesOf(op.getType()));
+    if (isa<VectorType>(op.getType()))
+      rewriter.replaceOpWithNewOp<uop::VectorizeOp>(op, op.getType(), lanes);
+    else
+      rewriter.replaceOp(op, lanes[0]);
     return success();
   }
 };

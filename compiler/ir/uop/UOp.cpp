@@ -244,6 +244,15 @@ LogicalResult ShuffleOp::verify() {
   return success();
 }
 
+LogicalResult GepOp::verify() {
+  if (laneOf(getType()) != laneOf(getVector().getType()))
+    return emitOpError("takes lanes of another dtype");
+  uint64_t lanes = lanesOf(getVector().getType());
+  if (getLane() >= lanes || getLane() + lanesOf(getType()) > lanes)
+    return emitOpError("takes lanes past the last");
+  return success();
+}
+
 LogicalResult VectorizeOp::verify() {
   if (getLanes().size() != 1 && getLanes().size() != lanesOf(getResult().getType()))
     return emitOpError("needs one operand, or one per lane");

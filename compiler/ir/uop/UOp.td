@@ -177,10 +177,11 @@ def VectorizeOp : PureUOp<"vectorize"> {
 }
 
 def GepOp : PureUOp<"gep"> {
-  let summary = "one lane of a vector";
+  let summary = "one lane of a vector, or as many as the result has from that lane on";
   let arguments = (ins AnyVectorOfNonZeroRank:$vector, I64Attr:$lane);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$vector `[` $lane `]` attr-dict `:` type($vector) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def DefineOp : UOp<"define", [MemoryEffects<[MemAlloc]>]> {

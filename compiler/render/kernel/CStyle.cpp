@@ -225,7 +225,7 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
   if (uop.kind == LinearKind::Vectorize)
     return lane(uop.sources[at], 0);
   if (uop.kind == LinearKind::Gep)
-    return lane(uop.sources[0], llvm::cast<uop::GepOp>(uop.op).getLane());
+    return lane(uop.sources[0], llvm::cast<uop::GepOp>(uop.op).getLane() + at);
   llvm::SmallVector<Operand> operands;
   for (auto [position, source] : llvm::enumerate(uop.sources)) {
     operands.push_back(operand(source, at));

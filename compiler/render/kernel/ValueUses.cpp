@@ -55,7 +55,8 @@ static void findLanes(const LinearProgram &program, llvm::function_ref<bool(mlir
     for (auto [position, source] : llvm::enumerate(uop.sources)) {
       llvm::BitVector &needed = uses.lanes[source];
       if (uop.kind == LinearKind::Gep)
-        needed.set(llvm::cast<uop::GepOp>(uop.op).getLane());
+        for (unsigned lane : used.set_bits())
+          needed.set(llvm::cast<uop::GepOp>(uop.op).getLane() + lane);
       else if (uop.kind == LinearKind::Vectorize && !used[position])
         continue;
       else if (isComputed(uop.kind) && needed.size() == used.size())

@@ -242,7 +242,12 @@ void KernelRenderer::render(mlir::Operation &op) {
         values_[f] =
             alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()), value(f.getC()));
       })
-      .Case([&](uop::GepOp g) { values_[g] = b_.CreateExtractElement(value(g.getVector()), g.getLane()); })
+      .Case([&](uop::GepOp g) {
+        Value *vector = value(g.getVector());
+        auto lanes = llvm::to_vector(llvm::seq<int>(g.getLane(), g.getLane() + uop::lanesOf(g.getType())));
+        bool isOne = !llvm::isa<mlir::VectorType>(g.getType());
+        values_[g] = isOne ? b_.CreateExtractElement(vector, g.getLane()) : b_.CreateShuffleVector(vector, lanes);
+      })
       .Case<uop::YieldOp>([](auto) {})   // its owner reads the values
       .Case<uop::BarrierOp>([](auto) {}) // a group of one item need not wait
       .Default([](mlir::Operation *unknown) { llvm_unreachable("every uop is rendered"); });

@@ -44,3 +44,22 @@ uop.func @arm(%o: !uop.ptr<f32, global>)
   uop.store %c, %o[%zero : i32] : f32, !uop.ptr<f32, global>
   uop.yield
 }
+
+// Lanes of lanes are lanes of the first vector, and those of a vector of scalars are these scalars.
+// CHECK-LABEL: uop.func @lanes
+// CHECK: %[[FOUR:.*]] = uop.load %arg1[%{{.*}} : i32] : <f32, global> -> vector<4xf32>
+// CHECK: %[[THIRD:.*]] = uop.gep %[[FOUR]][3] : vector<4xf32> -> f32
+// CHECK: %[[PAIR:.*]] = uop.vectorize %[[THIRD]], %[[ONE:.*]] : f32, f32 -> vector<2xf32>
+// CHECK: uop.store %[[PAIR]]
+uop.func @lanes(%o: !uop.ptr<f32, global>, %x: !uop.ptr<f32, global>)
+    attributes {sizes = #kiln.dims<[]>, grid = #kiln.dims<[1]>, local = array<i64: 1>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {
+  %zero = uop.const 0 : i32
+  %one = uop.const 1.0 : f32
+  %four = uop.load %x[%zero : i32] : !uop.ptr<f32, global> -> vector<4xf32>
+  %high = uop.gep %four[2] : vector<4xf32> -> vector<2xf32>
+  %third = uop.gep %high[1] : vector<2xf32> -> f32
+  %all = uop.vectorize %one, %third, %one, %one : f32, f32, f32, f32 -> vector<4xf32>
+  %pair = uop.gep %all[1] : vector<4xf32> -> vector<2xf32>
+  uop.store %pair, %o[%zero : i32] : vector<2xf32>, !uop.ptr<f32, global>
+  uop.yield
+}
