@@ -119,9 +119,9 @@ double target::typicalSize(view::Expr size, int64_t typical) {
 
 bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks) {
   if (walks < 2 || steps * double(walks - 1) < kFewestHeldSteps || target.maxItems() > 0 ||
-      !(element.isF32() || element.isF64()) || !length.isConst())
+      !(element.isF32() || element.isF64()))
     return false;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = target.vectorBits() / 8 / bytes;
-  int64_t points = length.constant();
-  return lanes > 1 && points >= lanes && points <= target.cacheBytes(2) / 2 / bytes;
+  double points = typicalSize(length);
+  return lanes > 1 && points >= double(lanes) && points <= double(target.cacheBytes(2) / 2 / bytes);
 }

@@ -160,14 +160,15 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   for (Value value : row->values)
     bytes = std::max<int64_t>(bytes, byteSize(value.getType()));
   int64_t lanes = target.vectorBits() / 8 / bytes, rows = fixedSize(func, row->rows);
-  int64_t length = fixedSize(func, row->along);
+  auto length = int64_t(target::typicalSize(func.getDomain().getSizes()[row->along]));
   // If walks wait for a row's sums several rows are walked together, as long as the first cache holds them; else wide
   // vectors of one row.
   int64_t together = 1;
   bool areWaiting = llvm::all_of(row->values, [&](Value value) { return waits(value, *row); });
-  if (areWaiting && rows > 0 && loopOf(row->rows) == int64_t(row->rows) &&
+  bool isOpen = rows < 0;
+  if (areWaiting && (isOpen || loopOf(row->rows) == int64_t(row->rows)) &&
       2 * target::kRowsTogether * length * bytes <= target.cacheBytes(1))
-    together = target::largestPart(rows, target::kRowsTogether);
+    together = isOpen ? target::kRowsTogether : target::largestPart(rows, target::kRowsTogether);
   int64_t widest = lanes;
   while (widest * together < target::kRowsTogether * lanes && fillsVectors(length, 2 * widest, lanes))
     widest *= 2;
