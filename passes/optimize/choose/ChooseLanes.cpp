@@ -293,8 +293,9 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
   std::optional<size_t> best;
   double least = std::numeric_limits<double>::infinity();
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis) {
-    // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes.
-    int64_t fewest = isOpen ? lanes / 2 + 1 : lanes;
+    // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes. So few known points as
+    // are unrolled go into vectors over the rows by themselves.
+    int64_t fewest = std::min(lanes, std::max(lanes / 2, isOpen ? 0 : kMostUnrolled) + 1);
     if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis)) || areMostlyGathers(loads_, axis))
       continue;
     double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
