@@ -59,7 +59,8 @@ constexpr double stepsToHold(size_t walks) { return 1 + double(walks); }
 inline constexpr double kFewestHeldSteps = 8;
 
 /// Whether a kernel holds a row of values that several walks of the row would each compute, in so many steps per
-/// element: a CPU does if a row of them and one of their sources fit the second cache, as most rows of unknown length do.
+/// element: a CPU does if a row of them and one of their sources fit the second cache, as most rows of unknown length
+/// do.
 bool paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks);
 
 /// The largest divisor of a size that is a multiple of `step` and at most `most`; 0: there is none.

@@ -57,13 +57,13 @@ private:
 };
 } // namespace
 
-/// Whether a product of scores is among what a tensor is computed from.
-static bool readsProduct(Value value) {
+/// Whether such a reduce is among what a tensor is computed from.
+static bool reads(Value value, llvm::function_ref<bool(graph::ReduceOp)> isSought) {
   llvm::SetVector<Value> open;
   open.insert(value);
   for (size_t i = 0; i < open.size(); ++i) {
     auto reduce = open[i].getDefiningOp<graph::ReduceOp>();
-    if (reduce && isProduct(reduce))
+    if (reduce && isSought(reduce))
       return true;
     if (reduce || open[i].getDefiningOp<graph::AluOp>())
       for (const Edge &edge : sourcesOf(open[i]))
@@ -106,7 +106,7 @@ bool Collector::visit(const Edge &edge) {
     for (const Edge &operand : *operands)
       reaches |= visit(operand);
   } else {
-    fits_ &= !readsProduct(edge.base);
+    fits_ &= !reads(edge.base, isProduct);
   }
   if (reaches) {
     found_.ops.insert(op);
@@ -242,6 +242,9 @@ void schedule::markAttention(func::FuncOp main, TargetAttr target) {
     if (!found)
       continue;
     factor(*found);
+    // A largest that only scales the result is no row's of this kernel.
+    if (!reads(found->weight.base, [&](graph::ReduceOp reduce) { return reduce == found->largest; }))
+      continue;
     dropSubnormals(*found);
     // A score's products are computed where their sum is.
     found->ops.insert(edgeOf(found->product.getInput()).base.getDefiningOp());
