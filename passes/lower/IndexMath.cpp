@@ -218,32 +218,31 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
 /// If there are more conditions than these, they are combined lane by lane.
 static constexpr size_t kMostMasks = 4;
 
-/// For conditions first + lane * step < 0, first and step; nullopt if they are others.
-static std::optional<std::pair<Expr, int64_t>> stepBetween(ArrayRef<Expr> each) {
-  Expr first, step;
-  for (auto [lane, one] : llvm::enumerate(each)) {
+/// For conditions first + steps[lane] < 0 that differ, first and steps; nullopt if they are others.
+static std::optional<std::pair<Expr, SmallVector<int64_t>>> stepsBetween(ArrayRef<Expr> each) {
+  Expr first;
+  SmallVector<int64_t> steps;
+  for (Expr one : each) {
     if (one.kind() != Expr::Kind::Less)
       return std::nullopt;
     Expr difference = one.operands()[0] - one.operands()[1];
-    first = lane == 0 ? difference : first;
-    step = lane == 1 ? difference - first : step;
-    if (!step.isConst() || (lane > 0 && !view::provablyEqual(difference, first + step * int64_t(lane))))
+    first = steps.empty() ? difference : first;
+    Expr step = difference - first;
+    if (!step.isConst())
       return std::nullopt;
+    steps.push_back(step.constant());
   }
-  return step.isConst(0) ? std::nullopt : std::optional(std::pair(first, step.constant()));
+  return llvm::all_equal(steps) ? std::nullopt : std::optional(std::pair(first, steps));
 }
 
-Value KernelLowering::stepCondition(Expr first, int64_t step, int64_t lanes, size_t depth) {
+Value KernelLowering::stepCondition(Expr first, ArrayRef<int64_t> steps, size_t depth) {
+  auto typeOf = [&](Type element) { return VectorType::get({int64_t(steps.size())}, element); };
   auto vector = [&](ArrayRef<Value> values) -> Value {
-    auto type = VectorType::get({lanes}, values.front().getType());
-    return uop::VectorizeOp::create(at(depth), loc_, type, values);
+    return uop::VectorizeOp::create(at(depth), loc_, typeOf(values.front().getType()), values);
   };
-  SmallVector<Value> steps;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    steps.push_back(constant(indexType_, lane * step));
+  SmallVector<Value> each = llvm::map_to_vector(steps, [&](int64_t step) { return constant(indexType_, step); });
   Value bound = index(-first);
-  auto type = VectorType::get({lanes}, builder_.getI1Type());
-  return alu(Alu::CMPLT, {vector(steps), vector(bound)}, type, depth);
+  return alu(Alu::CMPLT, {vector(each), vector(bound)}, typeOf(builder_.getI1Type()), depth);
 }
 
 Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
@@ -251,12 +250,14 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
   for (int64_t lane = 0; lane < lanes(); ++lane)
     each.push_back(atLane(expr, lane));
   // 2·x < lane is x < lane / 2 at each lane by itself, which is no longer a step from lane to lane.
-  if (expr.kind() == Expr::Kind::Less && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
+  if (expr.kind() == Expr::Kind::Less && !llvm::all_equal(each) && !stepsBetween(each) && lanes() > 2) {
     Expr slack = expr.operands()[0] - expr.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
-    if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
-      return bothConditions(stepCondition(first, step.constant(), lanes(), depth), inside, depth);
+    if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step)) {
+      auto steps = llvm::map_to_vector(llvm::seq(lanes()), [&](int64_t lane) { return lane * step.constant(); });
+      return bothConditions(stepCondition(first, steps, depth), inside, depth);
+    }
   }
-  if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2)
+  if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepsBetween(each) && lanes() > 2)
     return allConditions(expr, depth, inside, [&](Expr term) { return laneCondition(term, depth); });
   return bothConditions(conditions(each, depth), inside, depth);
 }
@@ -283,9 +284,9 @@ Value KernelLowering::bothConditions(Value mask, Value inside, size_t depth) {
 }
 
 Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth) {
-  // A step from lane to lane is one comparison of vectors.
-  if (auto steps = stepBetween(each); steps && each.size() > 2)
-    return stepCondition(steps->first, steps->second, int64_t(each.size()), depth);
+  // Steps from lane to lane, by any numbers, are one comparison of vectors.
+  if (auto steps = stepsBetween(each); steps && each.size() > 2)
+    return stepCondition(steps->first, steps->second, depth);
   auto type = VectorType::get({int64_t(each.size())}, builder_.getI1Type());
   llvm::SetVector<Expr> kinds(each.begin(), each.end());
   kinds.remove_if([](Expr one) { return one.isConst(); });

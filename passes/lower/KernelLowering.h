@@ -295,8 +295,8 @@ private:
                             llvm::function_ref<mlir::Value(view::Expr)> ofLanes);
   /// A vector of bools, and a bool for all of its lanes; either may be null, which holds.
   mlir::Value bothConditions(mlir::Value mask, mlir::Value inside, size_t depth);
-  /// first + lane * step < 0 for so many lanes.
-  mlir::Value stepCondition(view::Expr first, int64_t step, int64_t lanes, size_t depth);
+  /// first + steps[lane] < 0 for each lane.
+  mlir::Value stepCondition(view::Expr first, llvm::ArrayRef<int64_t> steps, size_t depth);
   /// A vector of conditions, one for each lane.
   mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth);
   mlir::Value constant(mlir::TypedAttr value);
