@@ -57,6 +57,17 @@ static bool continues(const ShapeTracker &tracker, int64_t outer, int64_t inner)
   return view::provablyEqual(*strides[outer], tracker.shape()[inner] * *strides[inner]);
 }
 
+/// Whether opts lose nothing if two axes become one. A fixed size, which they can split, is not hidden in an unknown
+/// one, unless lines of memory that may be short become longer.
+static bool areHiddenTogether(ArrayRef<TrackerAttr> trackers, Expr outer, Expr inner, int64_t innerAxis) {
+  if (outer.isConst() == inner.isConst())
+    return true;
+  return outer.isConst() && llvm::any_of(trackers, [&](TrackerAttr tracker) {
+           std::optional<Expr> stride = tracker.getValue().realStrides()[innerAxis];
+           return stride && stride->isConst(1);
+         });
+}
+
 Normalization kernel::planNormalization(FuncOp func, ArrayRef<int64_t> order) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   auto given = llvm::to_vector(llvm::seq<int64_t>(0, domain.size()));
@@ -73,8 +84,8 @@ Normalization kernel::planNormalization(FuncOp func, ArrayRef<int64_t> order) {
     bool merges = !plan.merged.empty();
     if (merges) {
       int64_t before = plan.merged.back().back();
-      // A fixed size, which opts can split, is not hidden in an unknown one.
-      merges = domain[before].isConst() == domain[axis].isConst() && areReducedTogether(func, before, axis) &&
+      merges = areHiddenTogether(trackers, domain[before], domain[axis], axis) &&
+               areReducedTogether(func, before, axis) &&
                llvm::all_of(trackers, [&](TrackerAttr tracker) { return continues(tracker.getValue(), before, axis); });
     }
     if (merges) {
