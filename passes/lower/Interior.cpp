@@ -6,6 +6,9 @@
 // is true, or false, for all points. So the code of a tile is written twice: once with all masks decided, for tiles
 // that a test of a few numbers finds inside, and once with the masks.
 //
+// A row of unknown length ends within a vector. Where lanes lie apart, so that its loads have several masks, it begins
+// earlier and ends with the row: some points are computed twice, and no lane needs a mask.
+//
 // A mask is a conjunction of terms a < b. If b - a grows steadily along each axis that the tile goes through, its least
 // or greatest value is at a corner of the tile, and the test asks there.
 //
@@ -24,13 +27,82 @@ using view::Expr;
 /// A size that only a run knows is taken to be so large, where it is asked which value of a mask most tiles have.
 static constexpr int64_t kOpenSize = 64;
 
+bool KernelLowering::readsApart() {
+  bool isApart = false, isSteady = true;
+  func_.walk([&](Operation *op) {
+    auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!tracker)
+      return;
+    Expr index = resolve(indexInside(tracker.getValue()).index), first = atLane(index, 0),
+         step = atLane(index, 1) - first;
+    isApart |= isa<kernel::LoadOp>(op) && fewApart(index) > 0;
+    isSteady &= llvm::all_of(llvm::seq<int64_t>(2, lanes()), [&](int64_t lane) {
+      return view::provablyEqual(atLane(index, lane), first + step * lane);
+    });
+  });
+  return isApart && isSteady;
+}
+
+std::optional<size_t> KernelLowering::axisOfWholeVectors() {
+  bool hasStages = !func_.getBody().getOps<kernel::StageOp>().empty();
+  if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()) || hasStages || held_)
+    return std::nullopt;
+  llvm::SmallPtrSet<Value, 2> stored;
+  for (auto store : func_.getBody().getOps<kernel::StoreOp>())
+    stored.insert(store.getBuffer());
+  if (llvm::any_of(func_.getBody().getOps<kernel::LoadOp>(),
+                   [&](kernel::LoadOp load) { return stored.contains(load.getBuffer()); }))
+    return std::nullopt;
+  Expr lane = variableOf(walk().lane);
+  for (auto [axis, index] : llvm::enumerate(walk().index)) {
+    Expr size = func_.getDomain().getSizes()[axis], guard = view::less(index, size);
+    if (size.isConst() || size.max() < lanes() || !llvm::is_contained(walk().guards, guard) || testOf(guard) ||
+        !readsApart())
+      continue;
+    for (kernel::AxisAttr loop : walk().axes)
+      if (int64_t id = loop.getId(); loop.getKind() == AxisKind::Loop && isBound(id) && !isReduced(id) &&
+                                     !isReduced(walk().lane) && index == variableOf(id) * lanes() + lane)
+        return axis;
+  }
+  return std::nullopt;
+}
+
+void KernelLowering::inWholeVectors(llvm::function_ref<void()> body) {
+  std::optional<size_t> axis = axisOfWholeVectors();
+  if (!axis)
+    return body();
+  Expr &index = walks_[walk_].index[*axis], size = func_.getDomain().getSizes()[*axis], guard = view::less(index, size);
+  inBranches(view::greaterEqual(size, lanes()), [&](bool isLong) {
+    Scope &scope = *scopes_.back();
+    scope.tested.push_back(guard);
+    scope.tests.push_back(resolve(fix(guard, walk().lane, lanes() - 1)));
+    if (!isLong)
+      return body();
+    // The loop's own variable counts vectors; one of the same axis says where they begin.
+    Expr lane = variableOf(walk().lane), places = index - lane, last = size - lanes();
+    llvm::StringRef name;
+    places.forEachVariable([&](Expr variable) { name = variable.name(); });
+    Expr begin = Expr::variable(name, 0, last);
+    scope.inside = true;
+    scope.variables[begin] = this->index(view::minimum(resolve(places), last));
+    LoweredWalk before = walks_[walk_];
+    index = begin + lane;
+    llvm::erase(walks_[walk_].guards, guard);
+    body();
+    walks_[walk_] = std::move(before);
+  });
+}
+
 bool KernelLowering::holdsInTheMiddle(Expr slack) {
   llvm::DenseMap<Expr, int64_t> values;
   for (Expr size : func_.getSizes().getSizes())
     values[size] = std::clamp(kOpenSize, size.min(), size.max());
   llvm::DenseMap<Expr, int64_t> places = values;
   slack.forEachVariable([&](Expr variable) {
-    if (int64_t axis = kernel::loopAxisOf(variable); axis >= 0)
+    int64_t axis = kernel::loopAxisOf(variable);
+    if (std::optional<Expr> last = axis >= 0 ? variable.limit() : std::nullopt)
+      places[variable] = last->evaluate(values).value_or(0) / 2;
+    else if (axis >= 0)
       places[variable] = axisOf(axis).getSize().getValue().evaluate(values).value_or(1) / 2;
   });
   return slack.evaluate(places).value_or(0) < 0;

@@ -387,7 +387,7 @@ void KernelLowering::inLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()>
 void KernelLowering::inNests(ArrayRef<ArrayRef<int64_t>> nests, llvm::function_ref<void()> body) {
   for (int64_t axis : nests.front())
     openLoop(axis, {}, /*reduce=*/false);
-  atEdges([&] { nests.size() == 1 ? inInterior(body) : inNests(nests.drop_front(), body); });
+  inWholeVectors([&] { atEdges([&] { nests.size() == 1 ? inInterior(body) : inNests(nests.drop_front(), body); }); });
   for (size_t i = 0; i < nests.front().size(); ++i)
     closeLoop({});
 }

@@ -155,6 +155,16 @@ private:
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
                      llvm::function_ref<void()> body);
 
+  /// Whether lanes of a load are picked out of several vectors, which each have masks of their own at the end of a row,
+  /// and places of all lanes go up by steps, so that vectors may begin anywhere.
+  bool readsApart();
+  /// The axis of the domain along which vectors of a row of unknown length may begin early; nullopt: none. Their points
+  /// are computed twice, so no sum may go over them, and nothing may be read that was stored before.
+  std::optional<size_t> axisOfWholeVectors();
+  /// Runs `body` once, or, if there is such an axis, under a test in two copies: one for rows of a vector or more,
+  /// whose last vector begins so early that it ends with the row, and one with masks for shorter ones.
+  void inWholeVectors(llvm::function_ref<void()> body);
+
   // Masks.
   /// A term of a mask that most tiles have alike at all points of the axes `over`; those in which `test` holds have.
   struct Decision {
