@@ -18,6 +18,7 @@ import contestants
 import environments
 import kernels
 import machine
+import models
 import operator_table
 import plot
 import race
@@ -91,6 +92,7 @@ class Arithmetic(unittest.TestCase):
     def test_outputs_far_apart_are_a_failure(self):
         self.assertEqual(race.relative({"apart": 1e-4, "largest": 10}), 1e-5)
         self.assertEqual(race.relative({"apart": 0.1, "largest": 10}, "bf16"), 1e-2)
+        self.assertEqual(race.relative({"apart": 4, "largest": 10}, "bytes"), 0.4)
         with self.assertRaisesRegex(race.Failed, "differ by 1.0e-02"):
             race.relative({"apart": 0.1, "largest": 10})
 
@@ -113,6 +115,38 @@ class Arithmetic(unittest.TestCase):
     def test_torch_without_what_runs_on_a_gpu_alone(self):
         declared = ["filelock", "triton~=3.9; x", "cuda-bindings<14", "nvidia-nccl==2; x", 'optree; extra == "optree"']
         self.assertEqual(environments.needed_by_torch(declared), ["filelock", "nvidia-nccl==2; x"])
+
+
+class Models(unittest.TestCase):
+    """Scripts are told apart by their words; none runs."""
+
+    def folder_of(self, name, cache, made):
+        def make(script, arguments, python):
+            made.append((script, *arguments[:-1], os.path.basename(os.path.dirname(os.path.dirname(python)))))
+
+        with (
+            unittest.mock.patch.object(models, "make", make),
+            unittest.mock.patch.object(environments, "python_of", lambda cache, name, make: f"{cache}/{name}/bin/python"),
+            unittest.mock.patch.object(environments, "add_peers"),
+            unittest.mock.patch.object(sys, "stderr"),
+        ):
+            return models.folder_of(name, 1, cache)
+
+    def test_a_quantised_model_is_made_of_the_exported_one(self):
+        with tempfile.TemporaryDirectory() as cache:
+            made, source = [], os.path.join(cache, "models", "resnet50-b1")
+            folder = self.folder_of("resnet50_s8", cache, made)
+            self.assertEqual(made, [("export.py", "resnet50", "1", "exporter"), ("quantize.py", "s8", source, "peers")])
+            self.assertEqual(os.path.basename(folder), "resnet50_s8-b1")
+            # Both are kept.
+            self.folder_of("resnet50_s8", cache, made)
+            self.folder_of("resnet50", cache, made)
+            self.assertEqual(len(made), 2)
+
+    def test_a_name_says_of_which_model_and_how(self):
+        self.assertEqual(models.QUANTIZED["mobilenet_v2_u8"], ("mobilenet_v2", "u8"))
+        self.assertEqual(models.QUANTIZED["gpt2_dynamic"], ("gpt2", "dynamic"))
+        self.assertLessEqual({name for name, _ in models.QUANTIZED.values()}, set(models.EXPORTED))
 
 
 class Table(unittest.TestCase):

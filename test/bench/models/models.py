@@ -1,5 +1,5 @@
 """Where the models of the benchmark come from: folders with model.onnx, input_0.npy … and output_0.npy …, which are
-exported once and kept, or given."""
+exported or quantised once and kept, or given."""
 
 import hashlib
 import os
@@ -31,6 +31,11 @@ EXPORTED = (
 NAMES = (*EXPORTED, "mnist")
 # The same for any batch, or any batch and length, which fixed ones are to be compared with.
 ANY = ("resnet50_any", "mobilenet_v2_any", "efficientnet_b0_any", "convnext_tiny_any", "bert_any", "gpt2_any")
+# With bytes for numbers: of a model that is exported and the kind that quantize.py makes of it.
+STATIC = ("resnet50", "mobilenet_v2", "efficientnet_b0", "vit_b_16", "bert")
+QUANTIZED = {f"{name}_{kind}": (name, kind) for name in STATIC for kind in ("u8", "s8")}
+QUANTIZED |= {f"{name}_dynamic": (name, "dynamic") for name in ("bert", "gpt2")}
+KNOWN = (*NAMES, *ANY, *QUANTIZED)
 
 
 def is_folder(name):
@@ -45,12 +50,22 @@ def digest(paths):
     return contents.hexdigest()
 
 
-def export(name, batch, folder, cache):
-    python = environments.python_of(cache, "exporter", environments.make_exporter)
-    command = [python, os.path.join(HERE, "export.py"), name, str(batch), folder]
+def make(script, arguments, python):
+    command = [python, os.path.join(HERE, script), *arguments]
     made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if made.returncode:
-        sys.exit(f"{name} cannot be exported:\n{made.stderr}")
+        sys.exit(f"{script} {' '.join(arguments)} failed:\n{made.stderr}")
+
+
+def export(name, batch, folder, cache):
+    make("export.py", [name, str(batch), folder], environments.python_of(cache, "exporter", environments.make_exporter))
+
+
+def quantize(name, batch, folder, cache):
+    source, kind = QUANTIZED[name]
+    python = environments.python_of(cache, "peers", environments.make_peers)
+    environments.add_peers(python, environments.QUANTIZER)
+    make("quantize.py", [kind, folder_of(source, batch, cache), folder], python)
 
 
 def folder_of(name, batch, cache):
@@ -60,7 +75,8 @@ def folder_of(name, batch, cache):
     if name == "mnist":
         return MNIST if batch == 1 else None
     folder = os.path.join(cache, "models", f"{name}-b{batch}")
-    recipe = digest([os.path.join(HERE, file) for file in ("export.py", "networks.py", "weights.py")])
+    scripts = ("export.py", "networks.py", "weights.py", *(("quantize.py",) if name in QUANTIZED else ()))
+    recipe = digest([os.path.join(HERE, file) for file in scripts])
     stamp = os.path.join(folder, "recipe")
     if os.path.exists(stamp):
         with open(stamp, encoding="ascii") as file:
@@ -68,8 +84,8 @@ def folder_of(name, batch, cache):
                 return folder
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    print(f"exporting {name}, batch {batch}", file=sys.stderr)
-    export(name, batch, folder, cache)
+    print(f"making {name}, batch {batch}", file=sys.stderr)
+    (quantize if name in QUANTIZED else export)(name, batch, folder, cache)
     with open(stamp, "w", encoding="ascii") as file:
         file.write(recipe)
     return folder
