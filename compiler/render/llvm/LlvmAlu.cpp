@@ -2,6 +2,8 @@
 
 #include "llvm/IR/Module.h"
 
+#include <cmath>
+
 using namespace kiln;
 using namespace kiln::render;
 using llvm::Value;
@@ -76,8 +78,7 @@ Value *LlvmAlu::cast(Value *value, mlir::Type from, mlir::Type to) {
   if (isReal(from)) {
     if (isNarrow(from))
       value = float_.convert(value, from, mlir::Float32Type::get(from.getContext()));
-    return b_.CreateIntrinsic(isSigned(to) ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat, {target, value->getType()},
-                              {value});
+    return toInteger(value, !isSigned(to), target);
   }
   if (!isReal(to))
     return isSigned(from) ? b_.CreateSExtOrTrunc(value, target) : b_.CreateZExtOrTrunc(value, target);
@@ -85,6 +86,30 @@ Value *LlvmAlu::cast(Value *value, mlir::Type from, mlir::Type to) {
   llvm::Type *stepType = withLanesOf(registerType(b_.getContext(), step), value->getType());
   Value *real = isSigned(from) ? b_.CreateSIToFP(value, stepType) : b_.CreateUIToFP(value, stepType);
   return float_.convert(real, step, to);
+}
+
+Value *LlvmAlu::toInteger(Value *value, bool isUnsigned, llvm::Type *type) {
+  unsigned bits = type->getScalarSizeInBits(), kept = isUnsigned ? bits : bits - 1;
+  bool isX86 = b_.GetInsertBlock()->getModule()->getTargetTriple().isX86();
+  if (!isX86 || !type->isVectorTy() || bits > 32 || (isUnsigned && bits == 32))
+    return b_.CreateIntrinsic(isUnsigned ? Intrinsic::fptoui_sat : Intrinsic::fptosi_sat, {type, value->getType()},
+                              {value});
+  // LLVM takes a vector that saturates apart on x86, whose instructions convert to 32 bits.
+  llvm::Type *word = type->getWithNewBitWidth(32);
+  auto number = [&](double number) { return llvm::ConstantFP::get(value->getType(), number); };
+  double end = std::ldexp(1.0, kept);
+  Value *least = b_.CreateMaxNum(value, number(isUnsigned ? 0 : -end));
+  if (bits < 32) {
+    Value *within = b_.CreateFPToSI(b_.CreateMinNum(least, number(end - 1)), word);
+    if (isUnsigned) // NaN became 0
+      return b_.CreateTrunc(within, type);
+    within = b_.CreateSelect(b_.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(word), within);
+    return b_.CreateTrunc(within, type);
+  }
+  // In f32 the largest number below the end is not the largest integer.
+  Value *most = llvm::ConstantInt::get(word, llvm::APInt::getSignedMaxValue(32));
+  Value *within = b_.CreateSelect(b_.CreateFCmpOGE(value, number(end)), most, b_.CreateFPToSI(least, word));
+  return b_.CreateSelect(b_.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(word), within);
 }
 
 //===----------------------------------------------------------------------===//

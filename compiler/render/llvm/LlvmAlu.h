@@ -33,6 +33,8 @@ public:
 
 private:
   llvm::Value *cast(llvm::Value *value, mlir::Type from, mlir::Type to);
+  /// Towards 0; saturates, and NaN gives 0.
+  llvm::Value *toInteger(llvm::Value *value, bool isUnsigned, llvm::Type *type);
   llvm::Value *emitFloat(Alu kind, mlir::Type type, llvm::ArrayRef<llvm::Value *> operands);
   llvm::Value *emitInteger(Alu kind, mlir::Type type, llvm::ArrayRef<llvm::Value *> operands, AluFacts facts);
   llvm::Value *divide(Alu kind, bool isSigned, llvm::Value *a, llvm::Value *b, AluFacts facts);
