@@ -67,6 +67,12 @@ bool CostPolicy::isWidenedWeight(Value value, const Use &use) const {
          byteSize(getElementTypeOrSelf(source.base)) < byteSize(getElementTypeOrSelf(value));
 }
 
+bool CostPolicy::isWidened(Value value) const {
+  graph::AluOp cast = aluOf(value, Alu::CAST);
+  return cast && byteSize(getElementTypeOrSelf(cast->getOperand(0))) < byteSize(getElementTypeOrSelf(value)) &&
+         llvm::none_of(uses_.find(value)->second, [&](const Use &use) { return isTileOperand(value, use); });
+}
+
 /// Notes the sum that the kernel's register tile is for, and how the domain's axes are walked for it.
 void CostPolicy::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced) {
   kernel.product = reduce;
@@ -264,7 +270,7 @@ bool CostPolicy::isCheaperInside(Value value) {
       return true;
     }
   }
-  bool isInside = costs.inside <= costs.outside;
+  bool isInside = costs.inside <= costs.outside || isWidened(value);
   if (isInside && isSummedForPadding(value)) { // which costs do not see
     placements_[value] = {host::Reason::Uses};
     return false;

@@ -257,7 +257,7 @@ inline int64_t evenPart(int64_t count, int64_t most) {
   return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
 }
 
-/// Of what a kernel stores.
+/// Of the widest numbers that a kernel stores or computes: vectors of these are what registers hold.
 int64_t elementBits(kernel::FuncOp func);
 
 } // namespace kiln::optimize

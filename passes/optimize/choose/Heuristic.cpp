@@ -27,7 +27,11 @@ using namespace kiln::target::times;
 
 int64_t optimize::elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
-  return 8 * byteSize(store.getValue().getType());
+  unsigned widest = byteSize(store.getValue().getType());
+  for (Operation &op : func.getBody().front()) // integers of 64 bits mostly are places
+    if (isa<AluOp, ReduceOp>(op) && !op.getResult(0).getType().isInteger(64))
+      widest = std::max(widest, byteSize(op.getResult(0).getType()));
+  return 8 * int64_t(widest);
 }
 
 SmallVector<size_t> Chooser::chooseTotals() {
