@@ -425,6 +425,7 @@ Partition schedule::partitionByCost(Block &block, TargetAttr target) {
     Partition partition = policy.run();
     size_t before = repeated.size();
     repeated.insert_range(policy.findRepeated());
+    repeated.insert_range(policy.findNarrower());
     if (repeated.size() == before)
       return partition;
   }

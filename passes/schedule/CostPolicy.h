@@ -53,6 +53,9 @@ public:
   Partition run();
   /// After a run: for each kernel that repeats much of the graph's work, the tensor that it repeats most.
   llvm::SetVector<mlir::Value> findRepeated() const;
+  /// After a run: for each sum of products that got memory, as its kernel is another sum's, what is stored in its place
+  /// as it takes fewer bytes.
+  llvm::SetVector<mlir::Value> findNarrower() const;
 
 private:
   bool isHere(mlir::Value value) const { return cones_.isHere(value); }

@@ -9,6 +9,7 @@
 
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/MarkAttention.h"
+#include "passes/schedule/Products.h"
 
 #include "ir/base/AluTraits.h"
 #include "target/Times.h"
@@ -108,6 +109,33 @@ static Value lastOfElements(Value value) {
     value = alu.getResult();
   }
   return value;
+}
+
+/// Of the element-wise operations that follow a sum as its only reader, the first that gives the fewest bytes, if they
+/// are fewer than the sum's own; null: none does. Products stay where their sum is.
+static Value narrowerAfter(Value sum) {
+  Value least;
+  auto bytes = [](Value value) { return elementsOf(value) * byteSize(getElementTypeOrSelf(value)); };
+  for (Value value = sum; value.hasOneUse();) {
+    Operation *user = *value.getUsers().begin();
+    auto alu = dyn_cast<graph::AluOp>(user);
+    bool isTerms = alu && alu.getKind().getValue() == Alu::MUL && isSummed(alu.getResult());
+    if ((!alu && !isa<graph::ViewOp>(user)) || isTerms || elementsOf(user->getResult(0)) > elementsOf(sum))
+      break;
+    value = user->getResult(0);
+    if (alu && bytes(value) < bytes(least ? least : sum))
+      least = value;
+  }
+  return least;
+}
+
+llvm::SetVector<Value> CostPolicy::findNarrower() const {
+  llvm::SetVector<Value> found;
+  for (Value value : realized_)
+    if (graph::ReduceOp sum = reduceOf(value); sum && isProduct(sum) && !roleOf(sum))
+      if (Value narrower = narrowerAfter(value); narrower && uses_.contains(narrower))
+        found.insert(narrower);
+  return found;
 }
 
 /// The share of a use's points at which it reads an element. The others are padding.
