@@ -8,6 +8,7 @@
 
 #include "passes/optimize/choose/RowStages.h"
 
+#include "passes/optimize/choose/LaneWork.h"
 #include "passes/optimize/choose/Product.h"
 #include "passes/optimize/choose/Trial.h"
 
@@ -29,6 +30,7 @@ namespace {
 /// A kernel's axes and the values of a row that it holds.
 struct Row {
   size_t rows, along;            ///< axes of the domain: that of the rows, and the one that each goes along
+  size_t around;                 ///< the innermost one outside of `along`
   llvm::SetVector<Value> values; ///< users first
 };
 } // namespace
@@ -38,7 +40,17 @@ static int64_t fixedSize(FuncOp func, size_t axis) {
   return size.isConst() ? size.constant() : -1;
 }
 
-/// The one axis that the kernel sums up over and also stores along, and the last axis of rows outside it.
+/// How many elements the loads read that lie side by side along an axis.
+static double elementsAlong(FuncOp func, size_t axis) {
+  double elements = 0;
+  for (auto load : func.getBody().getOps<LoadOp>())
+    if (optimize::Access access = optimize::accessOf(load); access.isContiguous(axis))
+      elements += optimize::elementsOf(access);
+  return elements;
+}
+
+/// The one axis that the kernel sums up over and also stores along, and an axis of rows outside it: the last, or that
+/// along which more of what is read lies side by side than along the row, since tiles of both are turned in registers.
 static std::optional<Row> axesOf(FuncOp func) {
   size_t rank = func.getDomain().getSizes().size();
   llvm::SmallBitVector reduced(rank), stored(rank);
@@ -54,10 +66,16 @@ static std::optional<Row> axesOf(FuncOp func) {
   if (both.count() != 1)
     return std::nullopt;
   size_t along = both.find_first();
-  for (size_t axis = along; axis-- > 0;)
-    if (!reduced.test(axis) && fixedSize(func, axis) != 1)
-      return Row{axis, along, {}};
-  return std::nullopt;
+  std::optional<Row> row;
+  for (size_t axis = along; axis-- > 0;) {
+    if (reduced.test(axis) || fixedSize(func, axis) == 1)
+      continue;
+    if (!row)
+      row = Row{axis, along, axis, {}};
+    else if (elementsAlong(func, axis) > std::max(elementsAlong(func, along), elementsAlong(func, row->rows)))
+      row->rows = axis;
+  }
+  return row;
 }
 
 /// Finds the values that are worth holding: each walk that needs a value computes it, with all its sources down to
@@ -68,7 +86,8 @@ static void findValues(FuncOp func, TargetAttr target, Row &row) {
   SmallVector<Operation *> ops;
   for (Operation &op : func.getBody().front()) {
     ops.push_back(&op);
-    if (auto alu = dyn_cast<AluOp>(op)) {
+    // Once for the whole row is computed whatever stands still along it.
+    if (auto alu = dyn_cast<AluOp>(op); alu && optimize::dependsOn(alu.getResult(), row.along)) {
       double sum = aluTraits(alu.getKind().getValue()).steps;
       for (Value operand : alu->getOperands())
         sum += steps.lookup(operand);
@@ -161,10 +180,11 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
     bytes = std::max<int64_t>(bytes, byteSize(value.getType()));
   int64_t lanes = target.vectorBits() / 8 / bytes, rows = fixedSize(func, row->rows);
   auto length = int64_t(target::typicalSize(func.getDomain().getSizes()[row->along]));
-  // If walks wait for a row's sums several rows are walked together, as long as the first cache holds them; else wide
-  // vectors of one row.
+  // If walks wait for a row's sums, or rows lie side by side, several rows are walked together, as long as the first
+  // cache holds them; else wide vectors of one row.
   int64_t together = 1;
-  bool areWaiting = llvm::all_of(row->values, [&](Value value) { return waits(value, *row); });
+  bool areWaiting =
+      row->rows != row->around || llvm::all_of(row->values, [&](Value value) { return waits(value, *row); });
   bool isOpen = rows < 0;
   if (areWaiting && (isOpen || loopOf(row->rows) == int64_t(row->rows)) &&
       2 * target::kRowsTogether * length * bytes <= target.cacheBytes(1))
@@ -174,10 +194,10 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
     widest *= 2;
   int64_t wide = std::max(lanes, lanesWithinMasks(func, row->along, widest));
 
-  int64_t place = loopOf(row->rows);
+  int64_t place = loopOf(row->around), tiled = loopOf(row->rows);
   SmallVector<Value> values = llvm::map_to_vector(held, [&](Value value) { return trial.copyOf(value); });
   if (together > 1)
-    trial.split(OptKind::TILE, place, together);
+    trial.split(OptKind::TILE, tiled, together);
   int64_t inner = trial.split(OptKind::TILE, row->along, wide);
   SmallVector<StageOp> stages;
   for (Value value : values)
