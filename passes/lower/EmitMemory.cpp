@@ -1,9 +1,9 @@
 //===- EmitMemory.cpp - Loads, gathers and stores ---------------------------------===//
 //
 // A load of a vector may be one access, or as many as there are lanes. It is one if the index of lane l is that of lane
-// 0 plus l; the expression decides that, not the view. Lanes a few elements apart are picked out of whole vectors; a
-// row that is data and a larger stride need lanes one by one. One element for all lanes is loaded once. A mask that
-// differs by lane is a vector of bools for one access.
+// 0 plus l; the expression decides that, not the view. Lanes that lie near each other, in whatever order, are picked
+// out of whole vectors; a row that is data and a larger stride need lanes one by one. One element for all lanes is
+// loaded once. A mask that differs by lane is a vector of bools for one access.
 //
 // A tile may be computed with lanes along one axis and be contiguous in memory along another that is unrolled. Then
 // vectors are made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of
@@ -15,6 +15,7 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/uop/FarLoads.h"
 #include "ir/uop/PastCaches.h"
 #include "target/Target.h"
 
@@ -54,14 +55,32 @@ bool KernelLowering::lanesLieTogether(Value memory, Expr index) const {
                                          view::floorDiv(atLane(index, lanes() - 1), swizzle.getUnit()));
 }
 
-Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth) {
+/// So many steps outside a tensor are near it, as those of a window at a picture's border are.
+static constexpr int64_t kFewSteps = 16;
+
+bool KernelLowering::mayBeFar(const view::ShapeTracker &tracker) {
+  SmallVector<Expr> point;
+  for (auto [axis, size] : llvm::enumerate(tracker.shape()))
+    point.push_back(Expr::variable("_p" + std::to_string(axis), 0, size - 1));
+  Expr valid = tracker.at(point).valid;
+  if (valid.isConst())
+    return false;
+  return llvm::any_of(valid.kind() == Expr::Kind::And ? valid.operands() : ArrayRef(valid), [](Expr term) {
+    return term.kind() != Expr::Kind::Less || !view::provablyLess(term.operands()[0], term.operands()[1] + kFewSteps);
+  });
+}
+
+Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth, bool isFar) {
   Value at0 = index(placeIn(pointer, where.index)), otherwise;
   if (gate) {
     otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
     if (isa<VectorType>(result))
-      otherwise = splat(otherwise, depth);
+      otherwise = splat(otherwise, depth, uop::lanesOf(result));
   }
-  return uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
+  auto load = uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
+  if (isFar && gate && isa<VectorType>(gate.getType()))
+    load->setAttr(uop::kFarLoad, builder_.getUnitAttr());
+  return load;
 }
 
 Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
@@ -72,59 +91,110 @@ Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
   return inside ? alu(Alu::AND, {gate, inside}, boolean, depth) : gate;
 }
 
-int64_t KernelLowering::fewApart(Expr index) const {
-  Expr first = atLane(index, 0), apart = atLane(index, 1) - first;
-  if (!apart.isConst() || apart.constant() < 2 || apart.constant() > target::kMostApart)
-    return 0;
-  for (int64_t lane = 2; lane < lanes(); ++lane)
-    if (!(atLane(index, lane) - first).isConst(lane * apart.constant()))
-      return 0;
-  return apart.constant();
+SmallVector<int64_t> KernelLowering::placesNear(Expr index) const {
+  SmallVector<int64_t> places;
+  Expr first = atLane(index, 0);
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
+    Expr apart = atLane(index, lane) - first;
+    if (!apart.isConst())
+      return {};
+    places.push_back(apart.constant());
+  }
+  auto [least, most] = std::minmax_element(places.begin(), places.end());
+  bool isNear = *most > *least && (*most - *least) <= target::kMostApart * (lanes() - 1);
+  return isNear ? places : SmallVector<int64_t>();
 }
 
-Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart, Type element, size_t depth,
-                                Value inside) {
-  // The last vector ends with the last lane: past it there may be no memory.
-  int64_t last = apart * (lanes() - 1), lastBegin = last + 1 - lanes();
+std::optional<SmallVector<Expr>> KernelLowering::validAtPlaces(Expr term, ArrayRef<int64_t> places,
+                                                               bool isOnlyTerm) const {
+  SmallVector<Expr> each;
+  for (int64_t lane = 0; lane < lanes(); ++lane)
+    each.push_back(atLane(term, lane));
+  /// Of two lanes that have one place, that which has it if either does; nullopt if that is not known.
+  auto weaker = [&](Expr a, Expr b) -> std::optional<Expr> {
+    if (a == b || a.isConst(1) || b.isConst(0))
+      return a;
+    if (b.isConst(1) || a.isConst(0))
+      return b;
+    bool areLess = a.kind() == Expr::Kind::Less && b.kind() == Expr::Kind::Less;
+    Expr apart = areLess ? (a.operands()[0] - a.operands()[1]) - (b.operands()[0] - b.operands()[1]) : term;
+    if (!apart.isConst() || !isOnlyTerm)
+      return std::nullopt;
+    return apart.constant() < 0 ? a : b;
+  };
+  auto [least, most] = std::minmax_element(places.begin(), places.end());
+  SmallVector<Expr> valid;
+  for (int64_t place = *least; place <= *most; ++place) {
+    std::optional<Expr> own;
+    size_t below = 0, above = 0;
+    for (auto [lane, other] : llvm::enumerate(places)) {
+      if (other == place && !(own = own ? weaker(*own, each[lane]) : each[lane]))
+        return std::nullopt;
+      if (other < place && (places[below] > place || other > places[below]))
+        below = lane;
+      if (other > place && (places[above] < place || other < places[above]))
+        above = lane;
+    }
+    // An element between two lanes exists if both do.
+    valid.push_back(own ? *own : view::logicalAnd({each[below], each[above]}));
+  }
+  return valid;
+}
+
+Value KernelLowering::loadNear(Value pointer, view::Index where, ArrayRef<int64_t> places, Type element, size_t depth,
+                               Value inside, bool isFar) {
+  SmallVector<Expr> terms(where.valid.kind() == Expr::Kind::And ? where.valid.operands() : ArrayRef(where.valid));
+  bool isOnlyTerm = llvm::count_if(terms, [&](Expr term) { return dependsOnLane(term); }) == 1;
+  llvm::DenseMap<Expr, SmallVector<Expr>> validAt;
+  for (Expr term : terms) {
+    std::optional<SmallVector<Expr>> valid = validAtPlaces(term, places, isOnlyTerm);
+    if (!valid)
+      return {};
+    validAt[term] = *valid;
+  }
+  // The last vector ends with the last place: past it there may be no memory.
+  auto [least, most] = std::minmax_element(places.begin(), places.end());
+  int64_t span = *most - *least + 1, width = std::min(lanes(), int64_t(llvm::bit_floor(uint64_t(span))));
+  int64_t count = llvm::divideCeil(span, width);
+  auto beginOf = [&](int64_t vector) { return std::min(vector * width, span - width); };
   SmallVector<Value> vectors;
-  for (int64_t i = 0; i < apart; ++i) {
-    int64_t begin = std::min(i * lanes(), lastBegin);
+  for (int64_t i = 0; i < count; ++i) {
     Value gate;
     if (dependsOnLane(where.valid)) {
-      // Elements between two lanes exist if both do.
       gate = allConditions(where.valid, depth, inside, [&](Expr term) {
-        SmallVector<Expr> valid;
-        for (int64_t place = begin; place < begin + lanes(); ++place)
-          valid.push_back(view::logicalAnd({atLane(term, place / apart), atLane(term, (place + apart - 1) / apart)}));
+        ArrayRef<Expr> valid = ArrayRef(validAt[term]).slice(beginOf(i), width);
         bool holds = llvm::all_of(valid, [](Expr one) { return one.isConst(1); });
         return holds ? Value() : conditions(valid, depth);
       });
     } else {
       gate = gateOf(where.valid, inside, depth);
     }
-    vectors.push_back(loadOne(pointer, {atLane(where.index, 0) + begin, 1}, withLanes(element), gate, depth));
+    Expr begin = atLane(where.index, 0) + *least + beginOf(i);
+    vectors.push_back(loadOne(pointer, {begin, 1}, VectorType::get({width}, element), gate, depth, isFar));
   }
   SmallVector<Value> values;
-  for (int64_t place = 0; place <= last; place += apart) {
-    int64_t i = std::min(place / lanes(), apart - 1), lane = place - std::min(i * lanes(), lastBegin);
+  for (int64_t place : places) {
+    int64_t i = std::min((place - *least) / width, count - 1), lane = place - *least - beginOf(i);
     values.push_back(uop::GepOp::create(at(depth), loc_, element, vectors[i], builder_.getI64IntegerAttr(lane)));
   }
   return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
 }
 
-Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
+Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside,
+                                bool isFar) {
   if (lanesLieTogether(pointer, where.index)) {
     Value gate =
         dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
-    return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
+    return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth, isFar);
   }
   if (Value shared = loadShared(pointer, where, element, depth, inside))
     return shared;
   // A device with items has vectors of few lanes, and may want them at addresses that they divide.
   bool hasItems = target_.maxItems() > 0;
-  if (int64_t apart = fewApart(where.index);
-      apart > 0 && !hasItems && !element.isInteger(1) && !swizzles_.contains(pointer))
-    return loadApart(pointer, where, apart, element, depth, inside);
+  if (!hasItems && !element.isInteger(1) && !swizzles_.contains(pointer))
+    if (SmallVector<int64_t> places = placesNear(where.index); !places.empty())
+      if (Value near = loadNear(pointer, where, places, element, depth, inside, isFar))
+        return near;
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes(); ++lane) {
     view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
@@ -173,12 +243,13 @@ Value KernelLowering::loadShared(Value pointer, view::Index where, Type element,
              depth);
 }
 
-Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth) {
+Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth,
+                                bool isFar) {
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, tile.axes, point);
     if (tile.lanes)
-      return tile.values.push_back(loadLanes(pointer, one, element, depth));
+      return tile.values.push_back(loadLanes(pointer, one, element, depth, /*inside=*/{}, isFar));
     tile.values.push_back(loadOne(pointer, one, element, gateOf(one.valid, {}, depth), depth));
   });
   return tile;
@@ -190,8 +261,9 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   const AxisSet &axes = axesOf(load);
   if (load.getAhead())
     emitPrefetch(load, placeOf(axes));
-  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), placeOf(axes));
+  view::ShapeTracker tracker = load.getTracker().getValue();
+  return emitMemory(pointers_.at(load.getBuffer()), indexAt(tracker), axes, load.getResult().getType(), placeOf(axes),
+                    mayBeFar(tracker));
 }
 
 Value KernelLowering::loadTerms(Value pointer, view::Index where, Type element, bool ofLanes, int64_t terms,

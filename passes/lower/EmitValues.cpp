@@ -46,12 +46,12 @@ Value KernelLowering::alu(Alu kind, ValueRange operands, Type result, size_t dep
   return uop::AluOp::create(at(depth), loc_, result, AluKindAttr::get(builder_.getContext(), kind), operands);
 }
 
-Value KernelLowering::splat(Value scalar, size_t depth) {
+Value KernelLowering::splat(Value scalar, size_t depth, int64_t lanes) {
   // Constants are filled once, at the top; other scalars where they are used.
   size_t where = scalar.getDefiningOp<uop::ConstOp>() ? 0 : depth;
-  Value &known = scopes_[where]->splats[{scalar, lanes()}];
+  Value &known = scopes_[where]->splats[{scalar, lanes}];
   if (!known)
-    known = uop::VectorizeOp::create(at(where), loc_, withLanes(scalar.getType()), scalar);
+    known = uop::VectorizeOp::create(at(where), loc_, VectorType::get({lanes}, scalar.getType()), scalar);
   return known;
 }
 

@@ -280,7 +280,7 @@ Value KernelLowering::allConditions(Expr all, size_t depth, Value inside, llvm::
 Value KernelLowering::bothConditions(Value mask, Value inside, size_t depth) {
   if (!mask || !inside)
     return mask ? mask : inside;
-  return alu(Alu::AND, {mask, splat(inside, depth)}, mask.getType(), depth);
+  return alu(Alu::AND, {mask, splat(inside, depth, uop::lanesOf(mask.getType()))}, mask.getType(), depth);
 }
 
 Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth) {
@@ -307,7 +307,7 @@ Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth) {
   if (kinds.empty() || llvm::any_of(each, [](Expr one) { return one.isConst(1); }))
     mask = lanesThat([](Expr one) { return one.isConst(1); });
   for (Expr kind : kinds) {
-    Value own = splat(index(kind), depth);
+    Value own = splat(index(kind), depth, int64_t(each.size()));
     if (!llvm::all_equal(each))
       own = alu(Alu::AND, {own, lanesThat([&](Expr one) { return one == kind; })}, type, depth);
     mask = mask ? alu(Alu::OR, {mask, own}, type, depth) : own;

@@ -35,7 +35,7 @@ bool KernelLowering::readsApart() {
       return;
     Expr index = resolve(indexInside(tracker.getValue()).index), first = atLane(index, 0),
          step = atLane(index, 1) - first;
-    isApart |= isa<kernel::LoadOp>(op) && fewApart(index) > 0;
+    isApart |= isa<kernel::LoadOp>(op) && step.isConst() && step.constant() > 1 && !placesNear(index).empty();
     isSteady &= llvm::all_of(llvm::seq<int64_t>(2, lanes()), [&](int64_t lane) {
       return view::provablyEqual(atLane(index, lane), first + step * lane);
     });

@@ -216,16 +216,21 @@ private:
   /// The rows, of `size`, that a tile gives: one per value, or one per lane of each value.
   llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, bool isInBounds, size_t depth);
   /// Loads for every unrolled point of an index.
-  Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
+  Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth,
+                  bool isFar = false);
   /// With `inside`, a bool, nothing is read if it is false.
   mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
-                        mlir::Value inside = {});
-  /// The number of elements from one lane to the next if it is the same for all lanes, and small enough that the
-  /// elements between them may be loaded too; else 0.
-  int64_t fewApart(view::Expr index) const;
-  /// Lanes that lie `apart` elements from each other, out of as many vectors.
-  mlir::Value loadApart(mlir::Value pointer, view::Index where, int64_t apart, mlir::Type element, size_t depth,
-                        mlir::Value inside);
+                        mlir::Value inside = {}, bool isFar = false);
+  /// How far lanes lie from the first one, if that is known and so near that the elements between them may be loaded
+  /// too; else empty.
+  llvm::SmallVector<int64_t> placesNear(view::Expr index) const;
+  /// Whether a lane that has a place, from the least of them on, satisfies a term of a mask; nullopt if lanes that
+  /// share a place differ by more than a number, or by other terms too.
+  std::optional<llvm::SmallVector<view::Expr>> validAtPlaces(view::Expr term, llvm::ArrayRef<int64_t> places,
+                                                             bool isOnlyTerm) const;
+  /// Lanes at these places, picked out of as few vectors as hold them; null if no mask of vectors says which are there.
+  mlir::Value loadNear(mlir::Value pointer, view::Index where, llvm::ArrayRef<int64_t> places, mlir::Type element,
+                       size_t depth, mlir::Value inside, bool isFar);
   /// One element for those lanes in which the mask holds; null if lanes differ by more than the mask.
   mlir::Value loadShared(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth, mlir::Value inside);
   /// Whether a mask holds at a lane or more; nullopt if that takes more than comparisons of its ends.
@@ -236,7 +241,10 @@ private:
   view::Expr placeIn(mlir::Value memory, view::Expr element);
   /// Whether lane l of an index into memory is l elements after lane 0.
   bool lanesLieTogether(mlir::Value memory, view::Expr index) const;
-  mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
+  mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth,
+                      bool isFar = false);
+  /// Whether a view goes far beyond its tensor where it has no element.
+  static bool mayBeFar(const view::ShapeTracker &tracker);
   /// With `pastCaches`, whole lines may go past the caches.
   void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes,
                  bool pastCaches = false);
@@ -284,7 +292,8 @@ private:
   mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
                    size_t depth);
   mlir::Value alu(Alu kind, mlir::ValueRange operands, mlir::Type result, size_t depth);
-  mlir::Value splat(mlir::Value scalar, size_t depth);
+  mlir::Value splat(mlir::Value scalar, size_t depth) { return splat(scalar, depth, lanes()); }
+  mlir::Value splat(mlir::Value scalar, size_t depth, int64_t lanes);
   mlir::Type withLanes(mlir::Type element) const;
 
   // Index math.

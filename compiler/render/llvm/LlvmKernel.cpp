@@ -12,6 +12,7 @@
 
 #include "ir/base/Devices.h"
 #include "ir/base/Target.h"
+#include "ir/uop/FarLoads.h"
 #include "ir/uop/PastCaches.h"
 #include "render/kernel/Alignment.h"
 #include "render/llvm/IntegerBounds.h"
@@ -23,6 +24,7 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
 
 using namespace kiln;
@@ -88,6 +90,8 @@ private:
       llvm::FixedVectorType *type, Value *address,
       llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make);
   Value *loadMasked(llvm::Type *type, Value *address, llvm::Align align, Value *gate, Value *fill);
+  /// What `load` gives where the gate, one for all lanes, holds, else `otherwise`.
+  Value *loadUnder(Value *gate, Value *otherwise, llvm::function_ref<Value *()> load);
   void storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate);
   void under(Value *condition, llvm::function_ref<void()> body);
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
@@ -457,6 +461,19 @@ void KernelRenderer::render(uop::PrefetchOp op) {
                      {at, b_.getInt32(op.getToWrite()), b_.getInt32(kSecondCache), b_.getInt32(kData)});
 }
 
+Value *KernelRenderer::loadUnder(Value *gate, Value *otherwise, llvm::function_ref<Value *()> load) {
+  BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
+  Value *loaded = nullptr;
+  under(gate, [&] {
+    loaded = load();
+    inside = b_.GetInsertBlock();
+  });
+  llvm::PHINode *phi = b_.CreatePHI(loaded->getType(), 2);
+  phi->addIncoming(otherwise, before);
+  phi->addIncoming(loaded, inside);
+  return phi;
+}
+
 void KernelRenderer::render(uop::LoadOp op) {
   if (!op.getGate()) {
     values_[op] = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
@@ -468,21 +485,20 @@ void KernelRenderer::render(uop::LoadOp op) {
     bool isBool = type != otherwise->getType();
     Value *fill = isBool ? b_.CreateZExt(otherwise, type) : otherwise;
     // Lanes that are not read may lie outside the buffer, the first one too.
-    Value *loaded = loadMasked(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false),
-                               alignment(op.getPointer()), gate, fill);
+    auto load = [&](Value *mask) {
+      return loadMasked(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), alignment(op.getPointer()),
+                        mask, fill);
+    };
+    using namespace llvm::PatternMatch;
+    Value *own = nullptr, *splat = nullptr;
+    bool isFar = op->hasAttr(uop::kFarLoad) && match(gate, m_And(m_Value(own), m_Value(splat)));
+    Value *shared = isFar ? llvm::getSplatValue(splat) : nullptr;
+    Value *loaded = shared ? loadUnder(shared, fill, [&] { return load(own); }) : load(gate);
     values_[op] = isBool ? b_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
     return;
   }
-  BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
-  Value *loaded = nullptr;
-  under(gate, [&] {
-    loaded = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
-    inside = b_.GetInsertBlock();
-  });
-  llvm::PHINode *phi = b_.CreatePHI(loaded->getType(), 2);
-  phi->addIncoming(otherwise, before);
-  phi->addIncoming(loaded, inside);
-  values_[op] = phi;
+  values_[op] = loadUnder(gate, otherwise,
+                          [&] { return loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true)); });
 }
 
 bool KernelRenderer::goesPastCaches(uop::StoreOp op) const {
