@@ -73,8 +73,10 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   for (size_t other : keptAxes({axis}))
     if (optimize::dependsOn(reduce.getResult(), other) && mostOf(other) > 1)
       (fixedSize(other) > 0 ? known : open) = other;
-  // Points whose number is known need no test.
-  bool isOpenBetter = open && shares(*open) && !(known && shares(*known));
+  // Points whose number is known need no test. But lanes apart are stored together only with points that lie side by
+  // side.
+  bool areTurned = open && known && !isWrittenAlong(axis) && isWrittenAlong(*open);
+  bool isOpenBetter = open && shares(*open) && (areTurned || !(known && shares(*known)));
   std::optional<size_t> best = isOpenBetter ? open : known;
   // If the distance of lines is known only at run time, each has an address of its own, which costs more than it gains
   // if nothing is shared and no window is walked.
