@@ -9,6 +9,9 @@
 // vectors are made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of
 // one together.
 //
+// Points of an unrolled axis that fill the gaps between lanes a few elements apart are woven into whole vectors with
+// them.
+//
 // Outside a view the value is 0: the view's condition becomes the load's gate, unless a test around has settled it.
 //
 //===----------------------------------------------------------------------===//
@@ -654,6 +657,48 @@ void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::I
   }
 }
 
+std::optional<size_t> KernelLowering::wovenAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
+  if (target_.maxItems() > 0)
+    return std::nullopt;
+  for (auto [position, axis] : llvm::enumerate(unrolled)) {
+    int64_t points = sizeOf(axis);
+    view::Index first = fix(where, axis, 0);
+    auto isNeighbour = [&](int64_t point) {
+      return (fix(where.index, axis, point) - first.index).isConst(point) &&
+             view::provablyEqual(fix(where.valid, axis, point), first.valid);
+    };
+    auto isApart = [&](int64_t lane) {
+      return (atLane(first.index, lane) - atLane(first.index, 0)).isConst(lane * points);
+    };
+    if (points > 1 && points <= target::kMostApart && llvm::all_of(llvm::seq<int64_t>(1, points), isNeighbour) &&
+        llvm::all_of(llvm::seq<int64_t>(1, lanes()), isApart))
+      return position;
+  }
+  return std::nullopt;
+}
+
+void KernelLowering::storeWoven(ArrayRef<Value> vectors, Value pointer, view::Index where, bool pastCaches) {
+  size_t depth = scopes_.size() - 1;
+  auto points = int64_t(vectors.size());
+  Type element = getElementTypeOrSelf(vectors.front().getType());
+  for (int64_t begin = 0; begin < lanes() * points; begin += lanes()) {
+    SmallVector<Value> values;
+    for (int64_t place = begin; place < begin + lanes(); ++place)
+      values.push_back(uop::GepOp::create(here(), loc_, element, vectors[place % points],
+                                          builder_.getI64IntegerAttr(place / points)));
+    Value gate;
+    if (!where.valid.isConst(1))
+      gate = allConditions(where.valid, depth, /*inside=*/{}, [&](Expr term) {
+        SmallVector<Expr> valid;
+        for (int64_t place = begin; place < begin + lanes(); ++place)
+          valid.push_back(atLane(term, place / points));
+        return conditions(valid, depth);
+      });
+    Value woven = uop::VectorizeOp::create(here(), loc_, withLanes(element), values);
+    createStore(woven, pointer, atLane(where.index, 0) + begin, gate, pastCaches);
+  }
+}
+
 void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes,
                                bool pastCaches) {
   SmallVector<int64_t> unrolled = unrolledAxes(axes), sizes = sizesOf(unrolled);
@@ -661,15 +706,19 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
   // Neighbours of a stage whose elements are swizzled among banks are not neighbours in memory.
   bool liesPlain = !swizzles_.lookup(pointer);
   std::optional<size_t> turned = tile.lanes && liesPlain ? turnedAxis(where, unrolled) : std::nullopt;
-  if (turned)
-    sizes[*turned] = 1; // its points are stored together
+  std::optional<size_t> woven = tile.lanes && liesPlain ? wovenAxis(where, unrolled) : std::nullopt;
+  std::optional<size_t> together = woven ? woven : turned;
+  if (together)
+    sizes[*together] = 1; // its points are stored together
   forEachPoint(sizes, [&](ArrayRef<int64_t> point) {
-    if (turned) {
-      int64_t points = sizeOf(unrolled[*turned]), run = 0;
+    if (together) {
+      int64_t points = sizeOf(unrolled[*together]), run = 0;
       SmallVector<Value> vectors;
       SmallVector<int64_t> next(point);
-      for (int64_t &i = next[*turned]; i < points; ++i)
+      for (int64_t &i = next[*together]; i < points; ++i)
         vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
+      if (woven)
+        return storeWoven(vectors, pointer, fix(where, unrolled, point), pastCaches);
       // Powers of two are turned at once.
       for (int64_t begin = 0; begin < points; begin += run) {
         run = int64_t(llvm::bit_floor(uint64_t(points - begin)));

@@ -254,6 +254,10 @@ private:
   /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
   std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
+  /// Stores vectors that each have a point of every few neighbours in memory as whole lines.
+  void storeWoven(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
+  /// The position among `unrolled` of an axis whose points fill the gaps between lanes in memory.
+  std::optional<size_t> wovenAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
   /// Whether caches need not keep the stored data.
   bool exceedsCaches(kernel::StoreOp store);
   /// A store, marked where it may go past the caches and writes whole lines.

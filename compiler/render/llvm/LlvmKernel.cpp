@@ -20,6 +20,7 @@
 #include "render/llvm/LlvmProducts.h"
 #include "render/llvm/LlvmTurn.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -68,6 +69,8 @@ private:
   void render(uop::VectorizeOp op);
   /// Lane l of several vectors, and for all l: makes all of these at once. False if the op is not one of them.
   bool renderTurned(uop::VectorizeOp op);
+  /// Lanes of a few vectors. False if the op is made of anything else.
+  bool renderPicked(uop::VectorizeOp op);
   void render(uop::SpecialOp op);
   void render(uop::LoadMatrixOp op);
   void render(uop::StoreMatrixOp op);
@@ -686,13 +689,59 @@ bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
   return true;
 }
 
+bool KernelRenderer::renderPicked(uop::VectorizeOp op) {
+  /// A vector that has some of the lanes.
+  struct Part {
+    Value *vector;
+    llvm::SmallVector<int> lanes; ///< of the vector, for each lane of the result; poison: it is in another
+  };
+  size_t lanes = op.getLanes().size();
+  llvm::MapVector<mlir::Value, llvm::SmallVector<int>> picked;
+  for (auto [lane, scalar] : llvm::enumerate(op.getLanes())) {
+    auto gep = scalar.getDefiningOp<uop::GepOp>();
+    if (!gep || uop::lanesOf(gep.getVector().getType()) < 2)
+      return false;
+    picked.try_emplace(gep.getVector(), lanes, llvm::PoisonMaskElem).first->second[lane] = int(gep.getLane());
+  }
+  mlir::Type type = picked.front().first.getType();
+  bool areAlike = llvm::all_of(picked, [&](auto &each) { return each.first.getType() == type; });
+  if (!areAlike || picked.size() > lanes / 2 || (picked.size() > 2 && uop::lanesOf(type) != int64_t(lanes)))
+    return false;
+  llvm::SmallVector<Part> parts;
+  for (auto &[vector, own] : picked)
+    parts.push_back({value(vector), std::move(own)});
+  // Two by two, each lane in its place: a lane by itself would wait for the one before.
+  do {
+    llvm::SmallVector<Part> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      if (i + 1 == parts.size() && i > 0) {
+        joined.push_back(std::move(parts[i]));
+        break;
+      }
+      Part &a = parts[i], &b = parts[std::min(i + 1, parts.size() - 1)];
+      int count = int(llvm::cast<llvm::FixedVectorType>(a.vector->getType())->getNumElements());
+      llvm::SmallVector<int> mask(a.lanes), places(lanes, llvm::PoisonMaskElem);
+      for (size_t lane = 0; lane < lanes; ++lane) {
+        if (mask[lane] == llvm::PoisonMaskElem && b.lanes[lane] != llvm::PoisonMaskElem)
+          mask[lane] = count + b.lanes[lane];
+        if (mask[lane] != llvm::PoisonMaskElem)
+          places[lane] = int(lane);
+      }
+      joined.push_back({b_.CreateShuffleVector(a.vector, b.vector, mask), std::move(places)});
+    }
+    parts = std::move(joined);
+  } while (parts.size() > 1);
+  values_[op] = parts.front().vector;
+  return true;
+}
+
 void KernelRenderer::render(uop::VectorizeOp op) {
   auto *type = llvm::cast<llvm::FixedVectorType>(registerType(context_, op.getType()));
   if (op.getLanes().size() == 1) {
     values_[op] = b_.CreateVectorSplat(type->getElementCount(), value(op.getLanes()[0]));
     return;
   }
-  if (values_.contains(op) || renderTurned(op))
+  if (values_.contains(op) || renderTurned(op) || renderPicked(op))
     return;
   Value *vector = llvm::PoisonValue::get(type);
   for (auto [lane, scalar] : llvm::enumerate(op.getLanes()))

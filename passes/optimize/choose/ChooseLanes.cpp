@@ -26,6 +26,8 @@ static constexpr int64_t kMostRowsOfLanes = 14;
 /// The same for an axis of unknown size, whose points may each be past the end, if they lie apart by a number and if
 /// each needs an address; and for a window in an input of unknown size, whose points each need an address.
 static constexpr int64_t kOpenRowsOfLanes = 8, kOpenRowsApart = 4, kMostOpenWindows = 6;
+/// Points of another axis that share the masks of a window's taps if few points do along the rows.
+static constexpr int64_t kMaskSharers = 4;
 /// Lines that are added up together.
 static constexpr int64_t kLinesAtOnce = 8;
 /// If lines are cut into more chunks than there may be threads, each has so many pages of a line.
@@ -53,6 +55,10 @@ static constexpr int64_t kManyVectors = 16;
 /// A reduced axis of so few points is not a loop; nor are two of so few together, if they have masks.
 static constexpr int64_t kMostUnrolled = 8, kMostMaskedTaps = 9;
 
+bool Chooser::isWovenAlong(size_t axis) const {
+  return llvm::any_of(stores_, [&](const Access &store) { return bool(optimize::wovenAxis(store, axis)); });
+}
+
 std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   auto reduces = func_.getBody().getOps<ReduceOp>();
   if (!llvm::hasSingleElement(reduces) || reduced_.contains(axis))
@@ -60,6 +66,10 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   ReduceOp reduce = *reduces.begin();
   if (!optimize::dependsOn(reduce.getResult(), axis))
     return std::nullopt;
+  for (const Access &store : stores_)
+    if (std::optional<size_t> woven = optimize::wovenAxis(store, axis);
+        woven && optimize::dependsOn(reduce.getResult(), *woven))
+      return woven;
   // Sums at neighbouring points share what stands still between them, and what a step of the sum moves by as well.
   auto shares = [&](size_t rows) {
     return llvm::any_of(loads_, [&](const Access &load) {
@@ -108,7 +118,10 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   std::optional<size_t> rows = rowsBeside(axis);
   if (!rows)
     return false;
-  add(OptKind::VECTOR, axis, lanes);
+  bool isWoven = isWovenAlong(axis), isOpen = fixedSize(axis) < 0;
+  // Where a step of the lanes is several points, an open row typically has fewer of them.
+  bool isHalf = isWoven && isOpen && target::typicalSize(func_.getDomain().getSizes()[axis]) <= double(lanes) / 2;
+  add(OptKind::VECTOR, axis, isHalf ? lanes / 2 : lanes);
   bool isOpenWindow = llvm::any_of(loads_, [&](const Access &load) {
     view::ShapeTracker tracker = optimize::trackerOf(load.op);
     return tracker.views().size() > 1 && !tracker.realSize().isConst();
@@ -119,6 +132,10 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   int64_t mostOpen = areApart ? kOpenRowsOfLanes : kOpenRowsApart;
   add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? mostOpen : bestRows(fixedSize(*rows), most));
   windows_ = {*rows, axis};
+  SmallVector<size_t> others = keptAxes({axis, *rows});
+  bool hasMasks = llvm::any_of(loads_, [](const Access &load) { return !isWhole(load); });
+  if (isWoven && isOpen && hasMasks && !others.empty() && mostOf(others.front()) >= kMaskSharers)
+    add(OptKind::UPCAST, others.front(), kMaskSharers);
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     unrollTaps(inner, *rows);
@@ -298,7 +315,8 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
     // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes. So few known points as
     // are unrolled go into vectors over the rows by themselves.
     int64_t fewest = std::min(lanes, std::max(lanes / 2, isOpen ? 0 : kMostUnrolled) + 1);
-    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis)) || areMostlyGathers(loads_, axis))
+    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis) && !isWovenAlong(axis)) ||
+        areMostlyGathers(loads_, axis))
       continue;
     double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
     // Of two equal ones, the one along which memory is read: a vector is easier to take apart than to put together.

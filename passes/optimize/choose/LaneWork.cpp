@@ -28,8 +28,10 @@ static double stepsOfVector(const Access &access, size_t axis, int64_t lanes, bo
   std::optional<Expr> apart = access.strides[axis];
   if (!apart)
     return double(lanes) * (kApartSteps + kPlaceSteps);
-  // Loaded whole, and picked out.
-  if (isa<LoadOp>(access.op) && apart->isConst() && std::abs(apart->constant()) <= target::kMostApart)
+  // Loaded whole, and picked out; or woven, and stored whole.
+  bool isNear = isa<LoadOp>(access.op) ? apart->isConst() && std::abs(apart->constant()) <= target::kMostApart
+                                       : bool(optimize::wovenAxis(access, axis));
+  if (isNear)
     return kApartSteps * double(std::abs(apart->constant()));
   return kApartSteps * double(lanes);
 }
@@ -66,6 +68,15 @@ double optimize::laneSteps(FuncOp func, TargetAttr target, size_t axis, int64_t 
     }
   }
   return total;
+}
+
+std::optional<size_t> optimize::wovenAxis(const Access &access, size_t axis) {
+  ArrayRef<Expr> domain = access.op->getParentOfType<FuncOp>().getDomain().getSizes();
+  for (auto [other, size] : llvm::enumerate(domain))
+    if (other != axis && access.isContiguous(other) && size.isConst() && size.constant() > 1 &&
+        size.constant() <= target::kMostApart && access.strides[axis] == size)
+      return other;
+  return std::nullopt;
 }
 
 double optimize::elementsOf(const Access &access) {
