@@ -370,7 +370,12 @@ void Chooser::chooseLanes() {
       return !access.isStill(*best) && !access.isContiguous(*best);
     });
     double typical = target::typicalSize(size), fewest = double((reduced_.empty() ? kManyVectors : vectors) * lanes);
-    if (isApart || (!reduced_.contains(*best) && typical < fewest))
+    // Of lines that come from memory, parts that are read one after the other would each wait for it.
+    bool isFar = !reduced_.empty() && llvm::any_of(loads_, [&](const Access &load) {
+      return load.isContiguous(*best) &&
+             optimize::elementsOf(load) * double(bytesOfElement(load)) > double(target_.cacheBytes(2));
+    });
+    if (isApart || (!reduced_.contains(*best) && !isFar && typical < fewest))
       vectors = 1;
     // A picture that strides have made small is often larger than that.
     points = std::min(points, 2 * std::max<double>(target::kTypicalSize, typical));
