@@ -63,7 +63,7 @@ bool Cones::takesTooMany(Value value) const {
   return operations > kMostOperations;
 }
 
-Value Cones::smallerWithCone(Value value) const {
+bool Cones::realizeOperand(Value value) {
   Value found;
   size_t most = 1;
   for (const Edge &edge : sourcesOf(value)) {
@@ -75,7 +75,21 @@ Value Cones::smallerWithCone(Value value) const {
       most = sources;
     }
   }
-  return found;
+  // What a cast widens takes fewer bytes. Others may widen it, too.
+  SmallVector<Value> casts;
+  while (graph::AluOp cast = found ? aluOf(found, Alu::CAST) : graph::AluOp()) {
+    Value narrow = edgeOf(cast->getOperand(0)).base;
+    if (!isHere(narrow) || bytesOf(narrow) >= bytesOf(found))
+      break;
+    casts.push_back(found);
+    found = narrow;
+  }
+  if (!found)
+    return false;
+  realized_.insert(found);
+  for (Value cast : llvm::reverse(casts))
+    cones_[cast] = coneOf(cast);
+  return true;
 }
 
 void Cones::find() {
@@ -90,10 +104,10 @@ void Cones::find() {
       Cone cone = coneOf(value);
       // The products of a sum are many times what they are made of.
       while (isTooLarge(cone)) {
-        Value smaller = smallerWithCone(value);
-        realized_.insert(smaller ? smaller : value);
-        if (!smaller)
+        if (!realizeOperand(value)) {
+          realized_.insert(value);
           break;
+        }
         cone = coneOf(value);
       }
       cones_[value] = std::move(cone);

@@ -29,8 +29,9 @@ private:
   bool isOneNumber(mlir::Value value) const;
   /// Whether an element takes too many operations. Those of each tensor count once.
   bool takesTooMany(mlir::Value value) const;
-  /// The operand that is made of most tensors, more than one, and is no larger than the value; null: none is.
-  mlir::Value smallerWithCone(mlir::Value value) const;
+  /// Realizes the operand that is made of most tensors, more than one, and is no larger than the value, or what it is
+  /// widened from. False: there is none.
+  bool realizeOperand(mlir::Value value);
 
   mlir::Block &block_;
   llvm::SetVector<mlir::Value> &realized_;
