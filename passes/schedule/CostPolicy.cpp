@@ -67,6 +67,12 @@ bool CostPolicy::isWidenedWeight(Value value, const Use &use) const {
          byteSize(getElementTypeOrSelf(source.base)) < byteSize(getElementTypeOrSelf(value));
 }
 
+bool CostPolicy::isCastOfMemory(Value value) const {
+  graph::AluOp cast = aluOf(value, Alu::CAST);
+  Value source = cast ? edgeOf(cast->getOperand(0)).base : value;
+  return !isHere(source) || realized_.contains(source);
+}
+
 bool CostPolicy::isWidened(Value value) const {
   graph::AluOp cast = aluOf(value, Alu::CAST);
   return cast && byteSize(getElementTypeOrSelf(cast->getOperand(0))) < byteSize(getElementTypeOrSelf(value)) &&
@@ -197,7 +203,8 @@ Costs CostPolicy::costsOf(Value value) const {
     const Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
     double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
-    if (isTileOperand(value, use) && cone.sources.size() > 1 && needsLoads(use))
+    if (isTileOperand(value, use) && needsLoads(use) &&
+        (cone.sources.size() > 1 || (narrow_.contains(kernel.product) && !isCastOfMemory(value))))
       inside += lostTile;
     times += once;
     if (reduce) {

@@ -92,6 +92,8 @@ private:
   bool isWidenedForProduct(mlir::Value value, const Use &use) const;
   /// Whether a value is a weight in more bits, for a sum of products that reads it so: it is widened in registers.
   bool isWidenedWeight(mlir::Value value, const Use &use) const;
+  /// Whether a value is cast from memory, as instructions of products take their operands.
+  bool isCastOfMemory(mlir::Value value) const;
   /// Whether a value is one of fewer bytes, which gets memory instead: its readers widen it.
   bool isWidened(mlir::Value value) const;
   void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
