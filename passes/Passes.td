@@ -47,6 +47,15 @@ def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def DropIdentities : Pass<"kiln-drop-identities", "::mlir::ModuleOp"> {
+  let summary = "drop what gives each byte itself";
+  let description = [{
+    graph.alu cast (graph.alu round (graph.alu fdiv (graph.alu mul (graph.alu cast %x : ui8 → f32), 0.1), 0.1)) : f32 → ui8
+    ⇒ %x
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def MultiplyBytes : Pass<"kiln-multiply-bytes", "::mlir::ModuleOp"> {
   let summary = "multiply bytes as they are, and take their zero points from the sums";
   let description = [{
