@@ -26,6 +26,8 @@ static constexpr int64_t kMostRowsOfLanes = 14;
 /// The same for an axis of unknown size, whose points may each be past the end, if they lie apart by a number and if
 /// each needs an address; and for a window in an input of unknown size, whose points each need an address.
 static constexpr int64_t kOpenRowsOfLanes = 8, kOpenRowsApart = 4, kMostOpenWindows = 6;
+/// Open rows that are each added up along their own lanes at a time, so that additions do not wait for each other.
+static constexpr int64_t kOpenSums = 4;
 /// Points of another axis that share the masks of a window's taps if few points do along the rows.
 static constexpr int64_t kMaskSharers = 4;
 /// Lines that are added up together.
@@ -343,6 +345,23 @@ std::optional<size_t> Chooser::turnedWith(size_t axis) const {
   return std::nullopt;
 }
 
+std::optional<size_t> Chooser::sumsBeside(size_t axis) const {
+  ArrayRef<view::Expr> domain = func_.getDomain().getSizes();
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  bool isStored = llvm::any_of(stores_, [&](const Access &store) { return !store.isStill(axis); });
+  if (!llvm::hasSingleElement(reduces) || (*reduces.begin()).getScore() || isStored || !reduced_.contains(axis))
+    return std::nullopt;
+  // Of a number that they divide, there is no rest; of one known when the program runs, never just one.
+  auto areSeveral = [&](size_t rows) {
+    int64_t count = fixedSize(rows);
+    return count < 0 ? bool(view::exactQuotient(domain[rows], kOpenSums)) : count > 0 && count % kOpenSums == 0;
+  };
+  for (size_t rows : llvm::reverse(keptAxes()))
+    if (areSeveral(rows) && llvm::all_of(loads_, [&](const Access &load) { return load.strides[rows].has_value(); }))
+      return rows;
+  return std::nullopt;
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   std::optional<size_t> best = laneAxis(lanes);
@@ -361,6 +380,11 @@ void Chooser::chooseLanes() {
   // number is not known, so that their totals cannot wait in memory, each has its part read in one piece.
   bool isOpenSum = llvm::any_of(reduced_, [&](size_t axis) { return fixedSize(axis) < 0; });
   view::Expr size = func_.getDomain().getSizes()[*best];
+  if (std::optional<size_t> rows = size.isConst() ? std::nullopt : sumsBeside(*best)) {
+    add(OptKind::VECTOR, *best, lanes);
+    add(OptKind::UPCAST, *rows, kOpenSums);
+    return;
+  }
   int64_t vectors = reduced_.contains(*best) || isOpenSum ? 4 : 2;
   double points = double(size.max());
   if (!size.isConst()) {

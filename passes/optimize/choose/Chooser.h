@@ -133,6 +133,8 @@ private:
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.
   std::optional<size_t> laneAxis(int64_t lanes) const;
+  /// The axis of rows that can be added up several at a time along open lanes.
+  std::optional<size_t> sumsBeside(size_t axis) const;
   /// Another axis of an element-wise kernel along which about as much memory lies.
   std::optional<size_t> turnedWith(size_t axis) const;
   bool isReadAlong(size_t axis) const {
