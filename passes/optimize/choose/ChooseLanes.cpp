@@ -25,9 +25,12 @@ using namespace mlir;
 static constexpr int64_t kMostRowsOfLanes = 14;
 /// The same for an axis of unknown size, whose points may each be past the end, if they lie apart by a number and if
 /// each needs an address; and for a window in an input of unknown size, whose points each need an address.
-static constexpr int64_t kOpenRowsOfLanes = 8, kOpenRowsApart = 4, kMostOpenWindows = 6;
+static constexpr int64_t kOpenRowsOfLanes = 8, kOpenRowsApart = 4, kMostOpenWindows = 4;
 /// Open rows that are each added up along their own lanes at a time, so that additions do not wait for each other.
 static constexpr int64_t kOpenSums = 4;
+/// Of rows shorter than a vector, code lane by lane takes so many times the instructions: LLVM finds some vectors in
+/// it.
+static constexpr double kGainOfFewLanes = 3;
 /// Points of another axis that share the masks of a window's taps if few points do along the rows.
 static constexpr int64_t kMaskSharers = 4;
 /// Lines that are added up together.
@@ -58,7 +61,10 @@ static constexpr int64_t kManyVectors = 16;
 static constexpr int64_t kMostUnrolled = 8, kMostMaskedTaps = 9;
 
 bool Chooser::isWovenAlong(size_t axis) const {
-  return llvm::any_of(stores_, [&](const Access &store) { return bool(optimize::wovenAxis(store, axis)); });
+  return llvm::any_of(stores_, [&](const Access &store) {
+    std::optional<size_t> woven = optimize::wovenAxis(store, axis);
+    return woven && !reduced_.contains(*woven);
+  });
 }
 
 std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
@@ -116,14 +122,17 @@ void Chooser::unrollTaps(size_t inner, size_t rows) {
   }
 }
 
+int64_t Chooser::lanesOfRow(size_t axis, int64_t lanes) const {
+  // An open row that strides have made short is typically half a vector. Of a longer one, whole vectors are halves too.
+  bool isShort = fixedSize(axis) < 0 && target::typicalSize(func_.getDomain().getSizes()[axis]) <= double(lanes) / 2;
+  return isShort ? lanes / 2 : lanes;
+}
+
 bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   std::optional<size_t> rows = rowsBeside(axis);
   if (!rows)
     return false;
-  bool isWoven = isWovenAlong(axis), isOpen = fixedSize(axis) < 0;
-  // Where a step of the lanes is several points, an open row typically has fewer of them.
-  bool isHalf = isWoven && isOpen && target::typicalSize(func_.getDomain().getSizes()[axis]) <= double(lanes) / 2;
-  add(OptKind::VECTOR, axis, isHalf ? lanes / 2 : lanes);
+  add(OptKind::VECTOR, axis, lanesOfRow(axis, lanes));
   bool isOpenWindow = llvm::any_of(loads_, [&](const Access &load) {
     view::ShapeTracker tracker = optimize::trackerOf(load.op);
     return tracker.views().size() > 1 && !tracker.realSize().isConst();
@@ -136,7 +145,8 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   windows_ = {*rows, axis};
   SmallVector<size_t> others = keptAxes({axis, *rows});
   bool hasMasks = llvm::any_of(loads_, [](const Access &load) { return !isWhole(load); });
-  if (isWoven && isOpen && hasMasks && !others.empty() && mostOf(others.front()) >= kMaskSharers)
+  if (isWovenAlong(axis) && fixedSize(axis) < 0 && hasMasks && !others.empty() &&
+      mostOf(others.front()) >= kMaskSharers)
     add(OptKind::UPCAST, others.front(), kMaskSharers);
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
@@ -303,20 +313,19 @@ void Chooser::chooseWalks() {
   add(reduced_.contains(*walks) ? OptKind::UNROLL : OptKind::UPCAST, *walks, points);
 }
 
-std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
+std::optional<size_t> Chooser::laneAxis(int64_t lanes, int64_t fewest) const {
   // Weights are laid out as the lanes of a sum's results want them (chooseRowsOfLanes).
   llvm::SmallBitVector weights(func_.getNumArguments()), none(func_.getNumArguments());
   if (isRunOften())
     for (const Access &load : loads_)
       if (weights_.test(load.buffer) && isReadOnce(load))
         weights.set(load.buffer);
-  bool isOpen = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return !size.isConst(); });
   std::optional<size_t> best;
   double least = std::numeric_limits<double>::infinity();
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis) {
-    // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes. So few known points as
-    // are unrolled go into vectors over the rows by themselves.
-    int64_t fewest = std::min(lanes, std::max(lanes / 2, isOpen ? 0 : kMostUnrolled) + 1);
+    // A sum of so few known terms is unrolled; without lanes, such rows go into vectors by themselves.
+    if (reduced_.contains(axis) && fixedSize(axis) > 0 && fixedSize(axis) <= kMostUnrolled)
+      continue;
     if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis) && !isWovenAlong(axis)) ||
         areMostlyGathers(loads_, axis))
       continue;
@@ -328,6 +337,12 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
     }
   }
   return best;
+}
+
+bool Chooser::isWorthLanes(size_t axis, int64_t lanes) const {
+  llvm::SmallBitVector none(func_.getNumArguments());
+  return optimize::laneSteps(func_, target_, axis, lanes, none) * kGainOfFewLanes <
+         optimize::laneSteps(func_, target_, axis, 1, none);
 }
 
 std::optional<size_t> Chooser::turnedWith(size_t axis) const {
@@ -364,7 +379,15 @@ std::optional<size_t> Chooser::sumsBeside(size_t axis) const {
 
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
-  std::optional<size_t> best = laneAxis(lanes);
+  // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes, and where nothing is as
+  // long as a vector; short rows take vectors of half as many lanes.
+  bool isOpen = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return !size.isConst(); });
+  std::optional<size_t> best = laneAxis(lanes, isOpen ? lanes / 2 + 1 : lanes);
+  for (int64_t few = lanes; !best && few > lanes / 4; few /= 2)
+    if (best = laneAxis(few, few / 2 + 1); best && !reduced_.contains(*best) && !isWorthLanes(*best, few))
+      best = std::nullopt;
+    else if (best)
+      lanes = few;
   if (!best)
     return chooseWalks();
   if (chooseRowsOfLanes(*best, lanes))
@@ -406,7 +429,7 @@ void Chooser::chooseLanes() {
   }
   while (vectors > 1 && points < double(vectors * lanes))
     vectors /= 2;
-  add(OptKind::VECTOR, *best, vectors * lanes);
+  add(OptKind::VECTOR, *best, vectors > 1 ? vectors * lanes : lanesOfRow(*best, lanes));
 }
 
 bool Chooser::chooseRowStages() {

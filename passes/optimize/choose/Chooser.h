@@ -132,7 +132,11 @@ private:
   void chooseLanes();
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.
-  std::optional<size_t> laneAxis(int64_t lanes) const;
+  std::optional<size_t> laneAxis(int64_t lanes, int64_t fewest) const;
+  /// Whether lanes along a short axis take far fewer instructions than none.
+  bool isWorthLanes(size_t axis, int64_t lanes) const;
+  /// How many of `lanes` lanes a vector along an axis has.
+  int64_t lanesOfRow(size_t axis, int64_t lanes) const;
   /// The axis of rows that can be added up several at a time along open lanes.
   std::optional<size_t> sumsBeside(size_t axis) const;
   /// Another axis of an element-wise kernel along which about as much memory lies.
