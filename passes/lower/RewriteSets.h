@@ -24,6 +24,7 @@ void addFoldPatterns(mlir::RewritePatternSet &set, const RewriteContext &context
 void addTranscendentalPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addLegalisePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addQuotientPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
+void addBytePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addFmaPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addGatePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addVectorPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);

@@ -4,6 +4,7 @@
 // for, are replaced here, by sets of patterns that have names: for each changed op, DEBUG=7 shows the set, the pattern
 // and the new ops.
 //   quotient        divisions by a known number whose result is rounded to bytes, as products
+//   byte            bytes that are made floats again, as floats
 //   transcendental  functions of reals that the device has not, as additions, products and bits
 //   legalise        other rows that the device has not, as rows that it has
 //   fma             a product that is added to a running total and the addition, as one operation
@@ -45,9 +46,13 @@ struct NamedSet {
 static constexpr llvm::StringLiteral kLegalise = "legalise";
 
 /// In the order in which they are applied: a function's formula has products to fuse and constants to fold.
-static constexpr NamedSet kSets[] = {{"quotient", addQuotientPatterns}, {"transcendental", addTranscendentalPatterns},
-                                     {kLegalise, addLegalisePatterns},  {"fma", addFmaPatterns, /*isTopDown=*/true},
-                                     {"gates", addGatePatterns},        {"vector", addVectorPatterns},
+static constexpr NamedSet kSets[] = {{"quotient", addQuotientPatterns},
+                                     {"byte", addBytePatterns},
+                                     {"transcendental", addTranscendentalPatterns},
+                                     {kLegalise, addLegalisePatterns},
+                                     {"fma", addFmaPatterns, /*isTopDown=*/true},
+                                     {"gates", addGatePatterns},
+                                     {"vector", addVectorPatterns},
                                      {"fold", addFoldPatterns}};
 
 namespace {

@@ -1,8 +1,9 @@
-//===- QuotientPatterns.cpp - Quotients that are rounded and stored as bytes ------===//
+//===- BytePatterns.cpp - Numbers that are rounded to bytes -----------------------===//
 // A tensor is quantised by a division, which takes as long as ten multiplications. But x / c, rounded to an integer and
 // cut to 8 bits, has few results, and c is known. So it is written as x·h + x·l, rounded once, where h + l is 1 / c to
 // twice a float's digits, or as x·h alone: if that rounds to the same byte for all x, to the bit. Both grow with x. So
 // they are the same if they reach each of the results at the same x, which is tried, result by result.
+//   A byte that is only made a float again need not become an integer: it is the rounded number, cut to the bytes.
 //===------------------------------------------------------------------------------===//
 
 #include "passes/lower/RewriteSets.h"
@@ -97,6 +98,47 @@ static Value multiply(uop::AluOp quotient, LanesWriter &writer) {
     return {};
   Lanes x(writer, quotient.getOperand(0));
   return (reciprocal->low == 0 ? x * reciprocal->high : mulAdd(x, reciprocal->high, x * reciprocal->low)).value();
+}
+
+/// Whether a float is an integer, or none that a byte holds.
+static bool isWhole(Value value) {
+  auto number = dyn_cast_or_null<FloatAttr>(constantOf(value));
+  if (number)
+    return std::abs(number.getValueAsDouble()) <= kMostZero && number.getValue().isInteger();
+  uop::AluOp sum = rowOf(value, Alu::ADD);
+  return rowOf(value, Alu::ROUND) || (sum && isWhole(sum.getOperand(0)) && isWhole(sum.getOperand(1)));
+}
+
+static Value stayFloat(uop::AluOp cast, LanesWriter &writer) {
+  Value integer = cast.getOperand(0);
+  int64_t added = 0;
+  if (uop::AluOp sum = rowOf(integer, Alu::ADD)) {
+    auto number = dyn_cast_or_null<IntegerAttr>(constantOf(sum.getOperand(1)));
+    if (!number || number.getValue().getSignificantBits() > 16)
+      return {};
+    added = number.getValue().getSExtValue();
+    integer = sum.getOperand(0);
+  }
+  uop::AluOp wide = rowOf(integer, Alu::CAST), narrow = wide ? rowOf(wide.getOperand(0), Alu::CAST) : uop::AluOp();
+  if (!narrow || !narrow->hasOneUse() || !getElementTypeOrSelf(wide.getType()).isSignlessInteger(32))
+    return {};
+  auto byte = dyn_cast<IntegerType>(getElementTypeOrSelf(narrow.getType()));
+  Lanes x(writer, narrow.getOperand(0));
+  bool isFloat = x.element().isF32() && getElementTypeOrSelf(cast.getType()).isF32();
+  if (!byte || byte.getWidth() != 8 || !isFloat || !isWhole(x.value()))
+    return {};
+  double least = byte.isUnsigned() ? 0 : -128, most = least + 255;
+  Lanes cut = where(less(least, x), x, least); // NaN is the least byte
+  cut = where(less(cut, most), cut, most);
+  if (!byte.isUnsigned()) // but 0 of those with a sign
+    cut = where(equal(x, x), cut, 0);
+  // A sum with 0 is 0, not -0.
+  return (byte.isUnsigned() && added == 0 ? cut : cut + double(added)).value();
+}
+
+void lower::addBytePatterns(RewritePatternSet &set, const RewriteContext &context) {
+  static constexpr NamedRow kRows[] = {{"stay-float", Alu::CAST, stayFloat}};
+  addRows(set, context, kRows);
 }
 
 void lower::addQuotientPatterns(RewritePatternSet &set, const RewriteContext &context) {
