@@ -2,7 +2,9 @@
 
 Random sums of products of bytes less their zero points, as quantised models have them: products with rows of open number
 and batches, windows with padding, groups, strides and dilations, and two in a row with the first one's sums cut to bytes
-between them. Bytes have a sign or not and are often at their bounds; zero points are numbers or data, one for all or one
+between them. Half of the graphs have scales, as QLinear and QDQ operators have them: sums times a scale, for all or for each
+column, and perhaps plus a bias, are divided by another scale, rounded and cut to bytes; bytes are made floats, added,
+compared, moved and made bytes again, often with the scale that they had. Bytes have a sign or not and are often at their bounds; zero points are numbers or data, one for all or one
 for each row or column. `kiln verify` compares with the graph interpreter, bit for bit. Each graph has a seed of its own,
 printed where it fails: --seed S --count 1 does that one alone. What follows "--" goes to `kiln verify`, for example
 --mcpu sapphirerapids, which a CPU has to have; the device interp has an instruction for bytes on every CPU.
@@ -11,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,17 +21,22 @@ import tempfile
 BOUNDS = {"uint8": (0, 255), "int8": (-128, 127)}
 
 
+KINDS = {"uint8": "|u1", "int8": "|i1", "float32": "<f4"}
+
+
 def write_npy(path, dtype, shape, numbers):
-    head = f"{{'descr': '|{'u' if dtype == 'uint8' else 'i'}1', 'fortran_order': False, 'shape': ({''.join(f'{size},' for size in shape)}), }}"
+    head = f"{{'descr': '{KINDS[dtype]}', 'fortran_order': False, 'shape': ({''.join(f'{size},' for size in shape)}), }}"
     head = head.ljust(117) + "\n"
+    data = struct.pack(f"<{len(numbers)}f", *numbers) if dtype == "float32" else bytes(number & 255 for number in numbers)
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(number & 255 for number in numbers))
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + data)
 
 
 class Graph:
     def __init__(self, seed, folder):
         self.chance, self.folder = random.Random(seed), folder
         self.inputs, self.weights, self.nodes, self.open = [], [], [], {}
+        self.hasScales = self.chance.random() < 0.5
 
     def node(self, op, inputs, **attributes):
         name = f"t{len(self.nodes)}"
@@ -52,11 +60,56 @@ class Graph:
         name, count = f"w{len(self.weights)}", 1
         for size in shape:
             count *= size
-        low, high = BOUNDS[dtype]
-        among = [low, high] if self.chance.random() < 0.3 else range(low, high + 1)
-        write_npy(os.path.join(self.folder, f"{name}.npy"), dtype, shape, self.chance.choices(among, k=count))
+        if dtype == "float32":
+            numbers = [self.scale() for _ in range(count)]
+        else:
+            low, high = BOUNDS[dtype]
+            among = [low, high] if self.chance.random() < 0.3 else range(low, high + 1)
+            numbers = self.chance.choices(among, k=count)
+        write_npy(os.path.join(self.folder, f"{name}.npy"), dtype, shape, numbers)
         self.weights.append({"name": name, "file": f"{name}.npy"})
         return name
+
+    def scale(self):
+        """A float of 32 bits."""
+        number = self.chance.choice([2.0 ** self.chance.randint(-9, 1), self.chance.uniform(1e-4, 2)])
+        return struct.unpack("<f", struct.pack("<f", number))[0]
+
+    def zero(self, dtype):
+        low, high = BOUNDS[dtype]
+        return self.chance.choice([low, high, 0, (low + high + 1) // 2, self.chance.randint(low, high)])
+
+    def real(self, tensor, scale, zero):
+        wide = self.node("cast", [tensor], dtype="int32")
+        if zero or self.chance.random() < 0.5:
+            wide = self.node("sub", [wide, zero])
+        return self.node("mul", [self.node("cast", [wide], dtype="float32"), scale])
+
+    def quantized(self, real, scale, zero, dtype):
+        rounded = self.node("round", [self.node("fdiv", [real, scale])])
+        if zero or self.chance.random() < 0.5:
+            rounded = self.node("add", [rounded, zero])
+        return self.node("cast", [rounded], dtype=dtype)
+
+    def chain(self, tensor, dtype):
+        """Element by element from bytes to bytes, or to floats."""
+        scale, zero = self.scale(), self.zero(dtype)
+        for _ in range(self.chance.randint(1, 3)):
+            kind = self.chance.choice(["same", "same", "relu", "clip", "twice", "turn", "other"])
+            real = self.real(tensor, scale, zero)
+            if kind == "relu":
+                real = self.node("maximum", [real, 0])
+            elif kind == "clip":
+                real = self.node("minimum", [self.node("maximum", [real, 0]), 6])
+            elif kind == "twice":
+                real = self.node("add", [real, real])
+            elif kind == "turn":
+                real = self.node("transpose", [real])
+            elif kind == "other":
+                dtype, scale = self.chance.choice(list(BOUNDS)), self.scale()
+                zero = self.zero(dtype)
+            tensor = self.quantized(real, scale, zero, dtype)
+        return self.real(tensor, scale, zero) if self.chance.random() < 0.5 else tensor
 
     def less(self, tensor, dtype, shape):
         """The bytes as int32, less a zero point; shape: of zero points that are a tensor."""
@@ -65,13 +118,18 @@ class Graph:
         if kind == "none":
             return wide
         if kind == "number":
-            low, high = BOUNDS[dtype]
-            return self.node("sub", [wide, self.chance.choice([low, high, 0, (low + high + 1) // 2, self.chance.randint(low, high)])])
+            return self.node("sub", [wide, self.zero(dtype)])
         zero = self.weight(dtype, shape) if kind == "weight" else self.input(dtype, shape)
         return self.node("sub", [wide, self.node("cast", [zero], dtype="int32")])
 
-    def cut(self, sums, dtype):
-        """Sums as bytes again."""
+    def cut(self, sums, dtype, shape):
+        """Sums as bytes again; shape: of scales and biases that are one for each column."""
+        if self.hasScales:
+            real = self.node("cast", [sums], dtype="float32")
+            real = self.node("mul", [real, self.weight("float32", shape) if self.chance.random() < 0.5 else self.scale()])
+            if self.chance.random() < 0.5:
+                real = self.node("add", [real, self.weight("float32", shape)])
+            return self.quantized(real, self.chance.uniform(5, 500), self.zero(dtype), dtype)
         low, high = BOUNDS[dtype]
         parts = self.node("minimum", [self.node("maximum", [self.node("idiv", [sums, 64]), low]), high])
         return self.node("cast", [parts], dtype=dtype)
@@ -104,13 +162,19 @@ class Graph:
             rows = self.input(dtype, [*batch, self.size(self.chance.choice([1, 2, 7, 16, 33, 64])), terms])
             made, columns = self.product(rows, dtype, batch, terms)
             if self.chance.random() < 0.4:
-                made, _ = self.product(self.cut(made, dtype), dtype, batch, columns)
+                made, columns = self.product(self.cut(made, dtype, [columns]), dtype, batch, columns)
+            each = [columns]
         else:
             channels = self.chance.choice([1, 3, 4, 12, 16, 20, 32])
             picture = self.input(dtype, [self.chance.choice([1, 2]), channels, self.size(9), self.size(13)])
             made, maps = self.window(picture, dtype, channels)
             if self.chance.random() < 0.3:
-                made, _ = self.window(self.cut(made, dtype), dtype, maps, isSmall=True)
+                made, maps = self.window(self.cut(made, dtype, [maps, 1, 1]), dtype, maps, isSmall=True)
+            each = [maps, 1, 1]
+        if self.hasScales:
+            made = self.cut(made, dtype, each)
+            if self.chance.random() < 0.7:
+                made = self.chain(made, dtype)
         return {"inputs": self.inputs, "weights": self.weights, "nodes": self.nodes, "outputs": [made]}
 
 
