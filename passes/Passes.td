@@ -56,6 +56,15 @@ def DropIdentities : Pass<"kiln-drop-identities", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def GatherNarrow : Pass<"kiln-gather-narrow", "::mlir::ModuleOp"> {
+  let summary = "gather rows of a table before they are widened";
+  let description = [{
+    graph.gather (graph.alu mul (graph.alu cast %w : ui8 → f32), 0.1)[%i] 0
+    ⇒ graph.alu mul (graph.alu cast (graph.gather %w[%i] 0) : ui8 → f32), 0.1
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def MultiplyBytes : Pass<"kiln-multiply-bytes", "::mlir::ModuleOp"> {
   let summary = "multiply bytes as they are, and take their zero points from the sums";
   let description = [{
