@@ -136,8 +136,17 @@ static Value stayFloat(uop::AluOp cast, LanesWriter &writer) {
   return (byte.isUnsigned() && added == 0 ? cut : cut + double(added)).value();
 }
 
+/// No integer tells 0 from -0, which is all that a sum with 0 changes.
+static Value withoutZero(uop::AluOp cast, LanesWriter &writer) {
+  uop::AluOp sum = rowOf(cast.getOperand(0), Alu::ADD);
+  auto number = sum ? dyn_cast_or_null<FloatAttr>(constantOf(sum.getOperand(1))) : FloatAttr();
+  if (!number || !number.getValue().isZero() || !isa<IntegerType>(getElementTypeOrSelf(cast.getType())))
+    return {};
+  return writer.alu(Alu::CAST, sum.getOperand(0), getElementTypeOrSelf(cast.getType()));
+}
+
 void lower::addBytePatterns(RewritePatternSet &set, const RewriteContext &context) {
-  static constexpr NamedRow kRows[] = {{"stay-float", Alu::CAST, stayFloat}};
+  static constexpr NamedRow kRows[] = {{"stay-float", Alu::CAST, stayFloat}, {"without-zero", Alu::CAST, withoutZero}};
   addRows(set, context, kRows);
 }
 

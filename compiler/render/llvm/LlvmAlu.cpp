@@ -1,12 +1,14 @@
 #include "render/llvm/LlvmAlu.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 
 #include <cmath>
 
 using namespace kiln;
 using namespace kiln::render;
 using llvm::Value;
+using namespace llvm::PatternMatch;
 namespace Intrinsic = llvm::Intrinsic;
 
 static bool isReal(mlir::Type type) { return llvm::isa<mlir::FloatType>(type); }
@@ -97,15 +99,28 @@ Value *LlvmAlu::toInteger(Value *value, bool isUnsigned, llvm::Type *type) {
   // LLVM takes a vector that saturates apart on x86, whose instructions convert to 32 bits.
   llvm::Type *word = type->getWithNewBitWidth(32);
   auto number = [&](double number) { return llvm::ConstantFP::get(value->getType(), number); };
-  double end = std::ldexp(1.0, kept);
-  Value *least = b_.CreateMaxNum(value, number(isUnsigned ? 0 : -end));
+  double end = std::ldexp(1.0, kept), begin = isUnsigned ? 0 : -end;
   if (bits < 32) {
-    Value *within = b_.CreateFPToSI(b_.CreateMinNum(least, number(end - 1)), word);
-    if (isUnsigned) // NaN became 0
-      return b_.CreateTrunc(within, type);
-    within = b_.CreateSelect(b_.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(word), within);
+    // A number that is rounded, perhaps plus an integer, is rounded as it is converted, by one instruction.
+    Value *rounded = nullptr;
+    const llvm::APFloat *added = nullptr;
+    bool isSum = match(value, m_FAdd(m_Intrinsic<Intrinsic::roundeven>(m_Value(rounded)), m_APFloat(added))),
+         isRounded = isSum || match(value, m_Intrinsic<Intrinsic::roundeven>(m_Value(rounded)));
+    double zero = isSum ? added->convertToDouble() : 0;
+    isRounded &= std::abs(zero) <= end && zero == std::nearbyint(zero);
+    Value *given = isRounded ? rounded : value, *within = given;
+    if (!isRounded)
+      zero = 0;
+    within = b_.CreateMinNum(b_.CreateMaxNum(within, number(begin - zero)), number(end - 1 - zero));
+    within = isRounded ? b_.CreateIntrinsic(Intrinsic::lrint, {word, value->getType()}, {within})
+                       : b_.CreateFPToSI(within, word);
+    if (zero != 0)
+      within = b_.CreateAdd(within, llvm::ConstantInt::getSigned(word, int64_t(zero)));
+    if (!isUnsigned) // NaN became the least; of the others that is 0
+      within = b_.CreateSelect(b_.CreateFCmpUNO(given, given), llvm::Constant::getNullValue(word), within);
     return b_.CreateTrunc(within, type);
   }
+  Value *least = b_.CreateMaxNum(value, number(begin));
   // In f32 the largest number below the end is not the largest integer.
   Value *most = llvm::ConstantInt::get(word, llvm::APInt::getSignedMaxValue(32));
   Value *within = b_.CreateSelect(b_.CreateFCmpOGE(value, number(end)), most, b_.CreateFPToSI(least, word));
