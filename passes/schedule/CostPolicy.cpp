@@ -203,7 +203,7 @@ Costs CostPolicy::costsOf(Value value) const {
     const Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
     double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
-    // What is computed from weights alone is packed before the program runs.
+    // Weights are packed before the program runs, also if they are computed first.
     bool isComputedHere = !isCastOfMemory(value) && !llvm::all_of(cone.sources, isWeight);
     if (isTileOperand(value, use) && needsLoads(use) &&
         (cone.sources.size() > 1 || (narrow_.contains(kernel.product) && isComputedHere)))
