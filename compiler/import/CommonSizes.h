@@ -19,6 +19,10 @@ namespace kiln::import {
 class CommonSizes {
 public:
   explicit CommonSizes(Symbols &symbols) : symbols_(symbols) {}
+  const Symbols &symbols() const { return symbols_; }
+  /// A new symbol for an int64 scalar, which the host reads.
+  view::Expr read(llvm::StringRef name, mlir::Value scalar, SymbolBounds bounds, mlir::OpBuilder &builder,
+                  mlir::Location location);
   /// At the head of this block is bound what follows from the inputs' sizes alone, so that the whole model sees it.
   void bindIn(mlir::Block &entry) { entry_ = &entry; }
 

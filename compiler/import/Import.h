@@ -44,6 +44,8 @@ struct ImportOptions {
   std::vector<AliasOption> aliases;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;
+  /// Whether a run ends where an index of a gather or a scatter is outside its axis.
+  bool checksIndices = false;
   /// The dtype of operands in sums of products of float32; nullopt: the model's.
   std::optional<DType> precision;
   /// Called with the path of every file that is read with the model; may be empty.

@@ -24,6 +24,7 @@ llvm::SmallVector<Value> kiln::import::callHost(TensorBuilder &b, llvm::StringRe
 
 /// An index counted from the front. `isInside` is narrowed to indices within the axis.
 static Value fromFront(TensorBuilder &b, Value index, Expr size, Value &isInside) {
+  b.checkIndices(index, size);
   index = b.where(b.less(index, 0), b.add(index, b.size(size)), index);
   Value fits = b.bitAnd(b.greaterEqual(index, 0), b.less(index, b.size(size)));
   isInside = isInside ? b.bitAnd(isInside, fits) : fits;

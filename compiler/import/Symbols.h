@@ -47,6 +47,7 @@ public:
   bool isDim(llvm::StringRef name) const { return llvm::is_contained(asked_, name); }
 
   const SymbolLimits &limits() const { return limits_; }
+  const ImportOptions &options() const { return options_; }
 
   /// A new symbol, named `name` or, if that is taken, name.1, name.2 …
   view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);

@@ -367,6 +367,11 @@ public:
 
   /// result[a…, i…, b…] = x[a…, indices[i…], b…]; negative indices count from the end.
   Value gather(Value x, Value indices, int64_t axis);
+  /// The same at indices that the model gives, which are checked.
+  Value take(Value x, Value indices, int64_t axis);
+  /// If the import was asked for it, the run ends where an index is not one of an axis of this size, counted from its
+  /// front or its end.
+  void checkIndices(Value indices, Expr size);
   /// result[i…] = x[i… with indices[i…] at `axis`]; indices has x's rank.
   Value gatherElements(Value x, Value indices, int64_t axis);
   /// result[b…, i…, r…] = x[b…, indices[b…, i…], r…] with `batch` axes b…: the last axis of indices holds places along

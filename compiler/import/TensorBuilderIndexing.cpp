@@ -35,6 +35,29 @@ Value TensorBuilder::gather(Value x, Value indices, int64_t axis) {
                                  builder_.getI64IntegerAttr(*at));
 }
 
+void TensorBuilder::checkIndices(Value indices, Expr size) {
+  constexpr int64_t kFar = int64_t(1) << 40; // no axis is so long, and sums of such numbers do not wrap around
+  if (!indices || !ok() || !isInteger(indices) || !sizes_.symbols().options().checksIndices)
+    return;
+  Value places = cast(indices, int64());
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(rank(places)));
+  auto read = [&](Value place, StringRef which) {
+    SymbolBounds bounds{-kFar, kFar, 0};
+    Value near = clip(place, Operand(-kFar), Operand(kFar)); // also the least and the largest of none
+    return sizes_.read((node() + "." + which + " index").str(), near, bounds, builder_, location_);
+  };
+  std::string axis = " an axis of size " + size.print() + "; negative ones count from its end";
+  Expr least = read(min(places, all), "least"), largest = read(max(places, all), "largest");
+  check(view::greaterEqual(least, -size), "an index is before" + axis);
+  check(view::less(largest, size), "an index is past" + axis);
+}
+
+Value TensorBuilder::take(Value x, Value indices, int64_t axis) {
+  if (std::optional<int64_t> at = normalizeAxis(axis, rank(x)); x && at)
+    checkIndices(indices, dim(x, *at));
+  return gather(x, indices, axis);
+}
+
 Value TensorBuilder::gatherElements(Value x, Value indices, int64_t axis) {
   Value place = elementPlaces(*this, x, indices, axis);
   return place ? gather(reshape(x, {view::product(shape(x))}), place, 0) : Value();

@@ -234,13 +234,14 @@ llvm::Error GraphImporter::importNode(size_t index) {
   return llvm::Error::success();
 }
 
-/// A run knows a symbol's value from the size of an input's axis.
+/// A run knows a symbol's value from the size of an input's axis, if it does not read it.
 llvm::Error GraphImporter::checkSymbolsAreInputSizes() {
   llvm::DenseSet<StringRef> bound;
   for (Value argument : function_.getArguments())
     for (Expr size : shapeOf(argument))
       if (size.kind() == Expr::Kind::Var)
         bound.insert(size.name());
+  function_.walk([&](graph::BindOp bind) { bound.insert(bind.getSymbol().getName()); });
   for (StringRef name : symbols_.names())
     if (!bound.contains(name))
       return failure("the symbol '" + name + "' is the size of no input's axis",

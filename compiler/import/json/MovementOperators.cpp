@@ -111,7 +111,7 @@ llvm::ArrayRef<Operator> kiln::import::json::movementOperators() {
        2,
        2,
        {"axis"},
-       [](Node &n) -> Results { return n.b.gather(n.tensor(0), n.tensor(1), n.integer("axis", 0)); }},
+       [](Node &n) -> Results { return n.b.take(n.tensor(0), n.tensor(1), n.integer("axis", 0)); }},
       {"gather_elements",
        2,
        2,

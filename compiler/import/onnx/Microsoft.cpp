@@ -112,9 +112,9 @@ static Tensors embedLayerNormalization(Node &n, TensorBuilder &b) {
   n.ignore({"mask_index_type"}); // for the second output's shape
   if (!hasTokens(n, b, tokens, segments, sentences))
     return {};
-  Value place = positions ? b.gather(places, positions, 0) : b.narrow(places, 0, 0, b.dim(tokens, 1));
-  Value sentence = segments ? b.gather(sentences, segments, 0) : Value();
-  return embedNorm(n, b, b.gather(words, tokens, 0), place, sentence, scale, shift, mask);
+  Value place = positions ? b.take(places, positions, 0) : b.narrow(places, 0, 0, b.dim(tokens, 1));
+  Value sentence = segments ? b.take(sentences, segments, 0) : Value();
+  return embedNorm(n, b, b.take(words, tokens, 0), place, sentence, scale, shift, mask);
 }
 
 /// The same for quantised tables; only the chosen rows are dequantised.
@@ -127,8 +127,8 @@ static Tensors quantizedEmbedNorm(Node &n, TensorBuilder &b) {
     return dequantize(b, {x, scalar(b, n.input(parameters)), scalar(b, n.input(parameters + 5))});
   };
   Value place = real(b.narrow(places, 0, 0, b.dim(tokens, 1)), 9);
-  Value sentence = segments ? real(b.gather(sentences, segments, 0), 10) : Value();
-  return embedNorm(n, b, real(b.gather(words, tokens, 0), 8), place, sentence, real(scale, 11), real(shift, 12), mask);
+  Value sentence = segments ? real(b.take(sentences, segments, 0), 10) : Value();
+  return embedNorm(n, b, real(b.take(words, tokens, 0), 8), place, sentence, real(scale, 11), real(shift, 12), mask);
 }
 
 //===----------------------------------------------------------------------===//

@@ -278,6 +278,7 @@ static llvm::Error understandModel(import::ImportOptions &model, const Texts &te
       return error;
   if (texts.memoryLimit && !(*texts.memoryLimit > 0))
     return usageError("--memory-limit: no tensor is so small", "give more than 0 GiB");
+  model.checksIndices = texts.checksIndices;
   if (texts.memoryLimit)
     model.memoryLimit = static_cast<int64_t>(std::min(*texts.memoryLimit, 0x1p32) * 0x1p30);
   return llvm::Error::success();

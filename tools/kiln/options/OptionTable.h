@@ -20,6 +20,7 @@ struct Texts {
   std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
                           bench, profile, threads, shell;
   std::optional<double> memoryLimit; ///< in GiB
+  bool checksIndices = false;
   bool list = false, noPrint = false, outputNames = false, profileKernels = false;
 };
 

@@ -285,8 +285,8 @@ static Tensor rotaryEmbedding(Node &n, TensorBuilder &b) {
     return n.fail("its input is " + describe(given),
                   "it is [batch, length, heads · size] or [batch, heads, length, size]");
   if (positions) {
-    cosines = b.gather(cosines, positions, 0);
-    sines = b.gather(sines, positions, 0);
+    cosines = b.take(cosines, positions, 0);
+    sines = b.take(sines, positions, 0);
   }
   cosines = b.unsqueeze(cosines, {1});
   sines = b.unsqueeze(sines, {1});

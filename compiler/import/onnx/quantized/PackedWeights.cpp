@@ -178,6 +178,7 @@ static Tensor gatherBlockQuantized(Node &n, TensorBuilder &b) {
   if (b.isFloat(x) || (packs && !llvm::is_contained({2, 4, 8}, bits)) || block < 1 || block > view::kMaxDim)
     return n.fail("a table of " + dtypeName(b.element(x)) + " of " + Twine(bits) + " bits in blocks of " + Twine(block),
                   "it is uint8 with numbers of 2, 4 or 8 bits, or of a dtype of 4 bits");
+  b.checkIndices(indices, b.dim(x, *axis));
   // Codes are packed along the last axis, in each row of the zero points too.
   auto chosen = [&](Value table) { return b.gather(table, indices, *axis); };
   auto numbers = [&](Value table) {

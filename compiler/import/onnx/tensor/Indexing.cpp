@@ -239,7 +239,7 @@ static Tensor gather(Node &n, TensorBuilder &b) {
       return b.reshape(b.narrow(x, *at, index, index + 1), to);
     }
   }
-  return b.gather(n.input(0), n.input(1), axis);
+  return b.take(n.input(0), n.input(1), axis);
 }
 
 static Value gatherElements(Node &n, TensorBuilder &b) {
@@ -323,7 +323,7 @@ static Tensors topK(Node &n, TensorBuilder &b) {
 }
 
 /// Rows of a table; PyTorch's other inputs are for training.
-static Value torchEmbedding(Node &n, TensorBuilder &b) { return b.gather(n.input(0), n.input(1), 0); }
+static Value torchEmbedding(Node &n, TensorBuilder &b) { return b.take(n.input(0), n.input(1), 0); }
 
 static Tensor trilu(Node &n, TensorBuilder &b) {
   bool upper = n.flag("upper", true);
