@@ -101,7 +101,7 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
   kiln_cli_put(stdout, model->name);
   fputs(". Files are its inputs in declared order; those that have a default may be left out.\n\n"
         "  --input NAME=FILE  an input by its name\n"
-        "                     Instead of a .npy file, values: [1, 2], [[1, 2], [3, 4]] or 2x2xf32=0. An input of\n"
+        "                     Instead of a .npy file, values: 3, [[1, 2], [3, 4]] or 2x2xf32=0. An input of\n"
         "                     bytes, uint8 of one axis, takes any file.\n"
         "  --output-dir DIR   write output_0.npy, output_1.npy ... there\n"
         "  --output-names     there also NAME.npy, after the name of each output\n"

@@ -26,7 +26,7 @@ typedef struct reader {
 } reader;
 
 static kiln_status malformed(kiln_text *cause, const char *what) {
-  kiln_text_add(cause, "%s; wanted a list such as [[1, 2], [3, 4]], or 2x2xf32=0", what);
+  kiln_text_add(cause, "%s; wanted a number, a list such as [[1, 2], [3, 4]], or 2x2xf32=0", what);
   return KILN_INVALID_ARGUMENT;
 }
 
@@ -197,12 +197,20 @@ static kiln_status read_values(kiln_tensor *tensor, const char *values, kiln_tex
   return status;
 }
 
+/* A number or a bool by itself. */
+static bool is_scalar(const char *text) {
+  char *end;
+  strtod(text, &end);
+  return (end > text && !*end) || strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+}
+
 bool kiln_is_literal(const char *text) {
   kiln_tensor shape;
   kiln_dtype dtype;
   const char *word, *values;
   size_t length;
-  return text[0] == '[' || (read_shape(text, &shape, &word, &length, &values) && find_dtype(word, length, &dtype));
+  return text[0] == '[' || is_scalar(text) ||
+         (read_shape(text, &shape, &word, &length, &values) && find_dtype(word, length, &dtype));
 }
 
 kiln_status kiln_parse_literal(const kiln_port *port, const char *text, kiln_tensor *tensor, kiln_text *cause) {
@@ -214,6 +222,8 @@ kiln_status kiln_parse_literal(const kiln_port *port, const char *text, kiln_ten
     return kiln_text_add(cause, "a %s is given as a folder", kiln_dtype_name(port->dtype)), KILN_INVALID_ARGUMENT;
   if (text[0] == '[') {
     status = read_lists(tensor, text, cause);
+  } else if (is_scalar(text)) {
+    status = read_values(tensor, text, cause);
   } else {
     if (!read_shape(text, tensor, &word, &length, &values) || !find_dtype(word, length, &tensor->dtype))
       return malformed(cause, "is not a tensor");

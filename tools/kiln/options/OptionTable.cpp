@@ -183,7 +183,8 @@ static void addInspectOptions(CLI::App &app, CommandLine &line) {
 
 static void addRunOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   beginGroup(app, "The run");
-  app.add_option("INPUT", texts.inputs, ".npy files, or values as '[1, 2]' or 2x2xf32=0: the inputs in declared order");
+  app.add_option("INPUT", texts.inputs,
+                 ".npy files, or values as 3, '[1, 2]' or 2x2xf32=0 (zeros): the inputs in declared order");
   addRepeatable(app, "--input", texts.named, "NAME=FILE", "an input by its name, a file or values");
   app.add_option("--output-dir", texts.outputDir, "write output_0.npy, output_1.npy ... there")->type_name("DIR");
   app.add_flag("--output-names", texts.outputNames, "there also NAME.npy, after the name of each output");
