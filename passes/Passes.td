@@ -65,6 +65,15 @@ def GatherNarrow : Pass<"kiln-gather-narrow", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def NarrowBytes : Pass<"kiln-narrow-bytes", "::mlir::ModuleOp"> {
+  let summary = "take zero points of 128 from the bytes of products";
+  let description = [{
+    graph.reduce add (graph.alu mul (graph.alu add (graph.alu cast %x : i8 → i32), 128), %w)
+    ⇒ graph.reduce add (graph.alu mul (graph.alu cast (graph.alu add (graph.alu cast %x : i8 → ui8), 128) : ui8 → i32), %w)
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def MultiplyBytes : Pass<"kiln-multiply-bytes", "::mlir::ModuleOp"> {
   let summary = "multiply bytes as they are, and take their zero points from the sums";
   let description = [{

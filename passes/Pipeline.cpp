@@ -79,6 +79,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
       manager.addPass(createDropIdentities());  // the next ones look at what a tensor is made of
       manager.addPass(createGatherNarrow());    // before tables are weights of their own
       manager.addPass(createJoinSlices());      // the next ones look at products
+      manager.addPass(createNarrowBytes());     // leaves less to correct
       manager.addPass(createMultiplyBytes());   // the next one looks at what is left
       manager.addPass(createNarrowIntegers());  // makes constants and casts, as the next ones look for
       manager.addPass(createShrinkConstants()); // the next two ask how large a constant is
