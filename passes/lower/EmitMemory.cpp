@@ -108,20 +108,25 @@ SmallVector<int64_t> KernelLowering::placesNear(Expr index) const {
   return isNear ? places : SmallVector<int64_t>();
 }
 
-std::optional<SmallVector<Expr>> KernelLowering::validAtPlaces(Expr term, ArrayRef<int64_t> places,
-                                                               bool isOnlyTerm) const {
+std::optional<SmallVector<Expr>> KernelLowering::validAtPlaces(Expr term, ArrayRef<int64_t> places, bool isOnlyTerm,
+                                                               bool &differ) const {
   SmallVector<Expr> each;
   for (int64_t lane = 0; lane < lanes(); ++lane)
     each.push_back(atLane(term, lane));
   /// Of two lanes that have one place, that which has it if either does; nullopt if that is not known.
   auto weaker = [&](Expr a, Expr b) -> std::optional<Expr> {
-    if (a == b || a.isConst(1) || b.isConst(0))
+    if (a == b)
+      return a;
+    differ = true;
+    if (!isOnlyTerm) // neither lane may have the place if each lacks another term
+      return std::nullopt;
+    if (a.isConst(1) || b.isConst(0))
       return a;
     if (b.isConst(1) || a.isConst(0))
       return b;
     bool areLess = a.kind() == Expr::Kind::Less && b.kind() == Expr::Kind::Less;
     Expr apart = areLess ? (a.operands()[0] - a.operands()[1]) - (b.operands()[0] - b.operands()[1]) : term;
-    if (!apart.isConst() || !isOnlyTerm)
+    if (!apart.isConst())
       return std::nullopt;
     return apart.constant() < 0 ? a : b;
   };
@@ -149,8 +154,9 @@ Value KernelLowering::loadNear(Value pointer, view::Index where, ArrayRef<int64_
   SmallVector<Expr> terms(where.valid.kind() == Expr::Kind::And ? where.valid.operands() : ArrayRef(where.valid));
   bool isOnlyTerm = llvm::count_if(terms, [&](Expr term) { return dependsOnLane(term); }) == 1;
   llvm::DenseMap<Expr, SmallVector<Expr>> validAt;
+  bool differ = false;
   for (Expr term : terms) {
-    std::optional<SmallVector<Expr>> valid = validAtPlaces(term, places, isOnlyTerm);
+    std::optional<SmallVector<Expr>> valid = validAtPlaces(term, places, isOnlyTerm, differ);
     if (!valid)
       return {};
     validAt[term] = *valid;
@@ -180,7 +186,12 @@ Value KernelLowering::loadNear(Value pointer, view::Index where, ArrayRef<int64_
     int64_t i = std::min((place - *least) / width, count - 1), lane = place - *least - beginOf(i);
     values.push_back(uop::GepOp::create(at(depth), loc_, element, vectors[i], builder_.getI64IntegerAttr(lane)));
   }
-  return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+  Value picked = uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+  if (!differ)
+    return picked;
+  // A lane of padding that shares its place with another has read that.
+  Value zeros = splat(constant(cast<TypedAttr>(builder_.getZeroAttr(element))), depth);
+  return alu(Alu::WHERE, {laneCondition(where.valid, depth, inside), picked, zeros}, picked.getType(), depth);
 }
 
 Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside,

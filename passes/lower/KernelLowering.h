@@ -225,9 +225,9 @@ private:
   /// too; else empty.
   llvm::SmallVector<int64_t> placesNear(view::Expr index) const;
   /// Whether a lane that has a place, from the least of them on, satisfies a term of a mask; nullopt if lanes that
-  /// share a place differ by more than a number, or by other terms too.
+  /// share a place differ by more than a number, or by other terms too. Sets `differ` if lanes that share one differ.
   std::optional<llvm::SmallVector<view::Expr>> validAtPlaces(view::Expr term, llvm::ArrayRef<int64_t> places,
-                                                             bool isOnlyTerm) const;
+                                                             bool isOnlyTerm, bool &differ) const;
   /// Lanes at these places, picked out of as few vectors as hold them; null if no mask of vectors says which are there.
   mlir::Value loadNear(mlir::Value pointer, view::Index where, llvm::ArrayRef<int64_t> places, mlir::Type element,
                        size_t depth, mlir::Value inside, bool isFar);
