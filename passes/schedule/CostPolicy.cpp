@@ -103,6 +103,27 @@ void CostPolicy::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain
   kernel.isStaged = target::stagesOperands(rows, typicalSize(kernel.domain.sizes()[kernel.columns]), depth);
 }
 
+bool CostPolicy::isReadAlong(Value value, const ShapeTracker &tracker, size_t axis) const {
+  SmallVector<Edge> open{{value, tracker}};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Edge edge = open.pop_back_val();
+    for (const Edge &source : sourcesOf(edge.base)) {
+      ShapeTracker around = source.tracker.compose(edge.tracker).simplify();
+      if (isNumber(source.base) || !axesOf(around).test(axis) || !seen.insert(source.base).second)
+        continue;
+      if (isHere(source.base) && !realized_.contains(source.base) && !reduceOf(source.base)) {
+        open.push_back({source.base, around});
+        continue;
+      }
+      std::optional<Expr> stride = around.realStrides()[axis];
+      if (stride && stride->isConst(1))
+        return true;
+    }
+  }
+  return false;
+}
+
 std::optional<size_t> CostPolicy::rowToHold(Value value, double operations) const {
   ArrayRef<Use> uses = uses_.find(value)->second;
   // Sums that do not need each other share one walk; what is stored has another.
@@ -125,7 +146,9 @@ std::optional<size_t> CostPolicy::rowToHold(Value value, double operations) cons
     return use.kernel == uses.front().kernel && kernel.domain.widen(use.tracker) == tracker &&
            (!use.inside || ArrayRef<int64_t>(use.loops) == ArrayRef<int64_t>{int64_t(along)});
   });
+  // Rows that lie apart are turned where their length is known; an open one may be a few masked lanes.
   bool pays = areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !isMasked(tracker) &&
+              (sizes[along].isConst() || isReadAlong(value, tracker, along)) &&
               target::paysToHold(target_, sizes[along], getElementTypeOrSelf(value), operations, uses.size());
   return pays ? std::optional(along) : std::nullopt;
 }

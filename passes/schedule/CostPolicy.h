@@ -72,6 +72,8 @@ private:
   /// kernel, which may be many times as many as it has elements.
   bool isSummedForPadding(mlir::Value value) const;
   Costs costsOf(mlir::Value value) const;
+  /// Whether a value, seen through `tracker`, is computed from memory that lies side by side along an axis.
+  bool isReadAlong(mlir::Value value, const view::ShapeTracker &tracker, size_t axis) const;
   /// The axis of rows that the one kernel that needs a value in several walks of a row holds of it, instead of
   /// computing it in each; nullopt: it does not.
   std::optional<size_t> rowToHold(mlir::Value value, double operations) const;

@@ -170,7 +170,8 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   if (!row)
     return std::nullopt;
   findValues(func, target, *row);
-  if (row->values.empty())
+  bool isApart = fixedSize(func, row->along) < 0 && elementsAlong(func, row->along) == 0;
+  if (row->values.empty() || isApart)
     return std::nullopt;
   llvm::SetVector<Value> held;
   for (Value value : llvm::reverse(row->values))
