@@ -136,8 +136,11 @@ std::optional<SmallVector<Expr>> KernelLowering::validAtPlaces(Expr term, ArrayR
     std::optional<Expr> own;
     size_t below = 0, above = 0;
     for (auto [lane, other] : llvm::enumerate(places)) {
-      if (other == place && !(own = own ? weaker(*own, each[lane]) : each[lane]))
-        return std::nullopt;
+      if (other == place) {
+        own = own ? weaker(*own, each[lane]) : each[lane];
+        if (!own)
+          return std::nullopt;
+      }
       if (other < place && (places[below] > place || other > places[below]))
         below = lane;
       if (other > place && (places[above] < place || other < places[above]))
