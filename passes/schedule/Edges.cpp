@@ -61,6 +61,11 @@ bool schedule::isNumber(Value value) {
   return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
 }
 
+graph::ConstOp schedule::numberThroughout(Value value) {
+  Edge edge = edgeOf(value);
+  return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
+}
+
 bool schedule::isComputed(Value value) {
   return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
          value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>() ||

@@ -53,13 +53,13 @@ struct NarrowBytes : kiln::impl::NarrowBytesBase<NarrowBytes> {
     graph::eraseDeadOps(main);
   }
 
-  /// A factor as bytes of the other dtype, widened; null: it is none.
+  /// The bytes of the other dtype, widened, that a factor is; null if it is no byte with a zero point of 128.
   Value asBytes(Value factor) {
     if (Value known = known_.lookup(factor))
       return known;
     graph::AluOp sum = aluOf(factor, Alu::ADD);
     for (unsigned side = 0; sum && side < 2; ++side) {
-      auto number = edgeOf(sum->getOperand(1 - side)).base.getDefiningOp<graph::ConstOp>();
+      graph::ConstOp number = numberThroughout(sum->getOperand(1 - side));
       Edge wide = edgeOf(sum->getOperand(side));
       graph::AluOp cast = aluOf(wide.base, Alu::CAST);
       if (!number || !cast || !isWhole(wide))
