@@ -9,21 +9,20 @@ using view::Expr;
 
 static Expr isEqual(Expr a, Expr b) { return view::logicalAnd({view::greaterEqual(a, b), view::greaterEqual(b, a)}); }
 
-static Expr bindTo(Expr symbol, Value scalar, OpBuilder &builder, Location location) {
-  int64_t usual = std::clamp<int64_t>(1, symbol.min(), symbol.max());
-  auto attribute = SymbolAttr::get(builder.getContext(), symbol.name(), symbol.min(), symbol.max(), usual);
-  graph::BindOp::create(builder, location, attribute, scalar);
-  return symbol;
-}
-
 static Expr bindTo(Expr symbol, Expr value, OpBuilder &builder, Location location) {
   auto scalar = tensorType({}, builder.getI64Type());
   Value size = graph::SizeOp::create(builder, location, scalar, ExprAttr::get(builder.getContext(), value));
-  return bindTo(symbol, size, builder, location);
+  int64_t usual = std::clamp<int64_t>(1, symbol.min(), symbol.max());
+  graph::BindOp::create(builder, location,
+                        SymbolAttr::get(builder.getContext(), symbol.name(), symbol.min(), symbol.max(), usual), size);
+  return symbol;
 }
 
 Expr CommonSizes::read(llvm::StringRef name, Value scalar, SymbolBounds bounds, OpBuilder &builder, Location location) {
-  return bindTo(symbols_.fresh(name, bounds), scalar, builder, location);
+  Expr symbol = symbols_.fresh(name, bounds);
+  auto attribute = SymbolAttr::get(builder.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
+  graph::BindOp::create(builder, location, attribute, scalar);
+  return symbol;
 }
 
 Expr CommonSizes::named(llvm::StringRef name, Expr value, SymbolBounds bounds, OpBuilder &builder, Location location) {

@@ -29,8 +29,8 @@ private:
   bool isOneNumber(mlir::Value value) const;
   /// Whether an element takes too many operations. Those of each tensor count once.
   bool takesTooMany(mlir::Value value) const;
-  /// Realizes the operand that is made of most tensors, more than one, and is no larger than the value, or what it is
-  /// widened from. False: there is none.
+  /// Of the operands that are made of several tensors and are no larger than the value, realizes the one that is made
+  /// of most, or the narrower tensor that it is widened from. False if no operand is such a one.
   bool realizeOperand(mlir::Value value);
 
   mlir::Block &block_;

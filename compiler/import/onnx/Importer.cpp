@@ -389,10 +389,5 @@ void Importer::forget(mlir::Operation *op) {
 }
 
 Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {
-  if (!scalar)
-    return 0;
-  Expr symbol = symbols_.fresh(name, bounds);
-  auto attribute = SymbolAttr::get(builder_.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
-  graph::BindOp::create(builder_, b.location(), attribute, scalar);
-  return symbol;
+  return scalar ? commonSizes_.read(name, scalar, bounds, builder_, b.location()) : Expr(0);
 }

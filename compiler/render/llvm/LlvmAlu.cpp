@@ -108,10 +108,10 @@ Value *LlvmAlu::toInteger(Value *value, bool isUnsigned, llvm::Type *type) {
          isRounded = isSum || match(value, m_Intrinsic<Intrinsic::roundeven>(m_Value(rounded)));
     double zero = isSum ? added->convertToDouble() : 0;
     isRounded &= std::abs(zero) <= end && zero == std::nearbyint(zero);
-    Value *given = isRounded ? rounded : value, *within = given;
     if (!isRounded)
       zero = 0;
-    within = b_.CreateMinNum(b_.CreateMaxNum(within, number(begin - zero)), number(end - 1 - zero));
+    Value *given = isRounded ? rounded : value;
+    Value *within = b_.CreateMinNum(b_.CreateMaxNum(given, number(begin - zero)), number(end - 1 - zero));
     within = isRounded ? b_.CreateIntrinsic(Intrinsic::lrint, {word, value->getType()}, {within})
                        : b_.CreateFPToSI(within, word);
     if (zero != 0)

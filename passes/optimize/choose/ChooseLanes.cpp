@@ -383,11 +383,15 @@ void Chooser::chooseLanes() {
   // long as a vector; short rows take vectors of half as many lanes.
   bool isOpen = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return !size.isConst(); });
   std::optional<size_t> best = laneAxis(lanes, isOpen ? lanes / 2 + 1 : lanes);
-  for (int64_t few = lanes; !best && few > lanes / 4; few /= 2)
-    if (best = laneAxis(few, few / 2 + 1); best && !reduced_.contains(*best) && !isWorthLanes(*best, few))
+  for (int64_t few : {lanes, lanes / 2}) {
+    if (best)
+      break;
+    best = laneAxis(few, few / 2 + 1);
+    if (best && !reduced_.contains(*best) && !isWorthLanes(*best, few))
       best = std::nullopt;
-    else if (best)
+    if (best)
       lanes = few;
+  }
   if (!best)
     return chooseWalks();
   if (chooseRowsOfLanes(*best, lanes))

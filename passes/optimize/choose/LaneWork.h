@@ -14,8 +14,8 @@ namespace kiln::optimize {
 double laneSteps(kernel::FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
                  const llvm::SmallBitVector &packed);
 
-/// The axis of fixed size whose points fill the gaps between an access's elements along another, a few apart: vectors
-/// of both are whole lines of memory; nullopt: there is none.
+/// The axis of fixed size whose points fill the gaps between an access's elements along another, a few apart, so
+/// that vectors of both are whole lines of memory; nullopt if no axis does.
 std::optional<size_t> wovenAxis(const Access &access, size_t axis);
 
 /// How many elements of memory an access reaches: the most that it can reach, or the points of the axes that it moves

@@ -86,7 +86,7 @@ static void findValues(FuncOp func, TargetAttr target, Row &row) {
   SmallVector<Operation *> ops;
   for (Operation &op : func.getBody().front()) {
     ops.push_back(&op);
-    // Once for the whole row is computed whatever stands still along it.
+    // The row computes once whatever stands still along it.
     if (auto alu = dyn_cast<AluOp>(op); alu && optimize::dependsOn(alu.getResult(), row.along)) {
       double sum = aluTraits(alu.getKind().getValue()).steps;
       for (Value operand : alu->getOperands())
