@@ -39,7 +39,7 @@ static bool isByte(Value tensor) { return getElementTypeOrSelf(tensor).isInteger
 static std::optional<unsigned> onlyTensorOf(graph::AluOp row) {
   std::optional<unsigned> found;
   for (auto [index, operand] : llvm::enumerate(row->getOperands()))
-    if (!numberThroughout(operand)) {
+    if (!numberThroughout(edgeOf(operand))) {
       if (found)
         return std::nullopt;
       found = index;
@@ -59,7 +59,7 @@ static bool isIdentity(ArrayRef<graph::AluOp> rows) {
       return false;
     SmallVector<std::vector<char>> operands;
     for (Value operand : row->getOperands()) {
-      graph::ConstOp constant = numberThroughout(operand);
+      graph::ConstOp constant = numberThroughout(edgeOf(operand));
       if (!constant) {
         operands.push_back(values);
         continue;

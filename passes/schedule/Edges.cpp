@@ -61,8 +61,7 @@ bool schedule::isNumber(Value value) {
   return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
 }
 
-graph::ConstOp schedule::numberThroughout(Value value) {
-  Edge edge = edgeOf(value);
+graph::ConstOp schedule::numberThroughout(const Edge &edge) {
   return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
 }
 

@@ -46,9 +46,9 @@ static std::optional<Widening> wideningOf(Value table) {
   while (auto row = way.narrow.getDefiningOp<graph::AluOp>()) {
     Value tensor;
     for (Value operand : row->getOperands()) {
-      if (numberThroughout(operand))
-        continue;
       Edge edge = edgeOf(operand);
+      if (numberThroughout(edge))
+        continue;
       if (tensor || !isWhole(edge))
         return best;
       tensor = edge.base;
@@ -94,7 +94,7 @@ static void gatherFirst(graph::GatherOp gather, const Widening &widening) {
   for (graph::AluOp row : llvm::reverse(widening.rows)) {
     SmallVector<Value> operands;
     for (Value operand : row->getOperands()) {
-      graph::ConstOp constant = numberThroughout(operand);
+      graph::ConstOp constant = numberThroughout(edgeOf(operand));
       operands.push_back(constant ? graph::ConstOp::create(builder, loc,
                                                            tensorType(shape, getElementTypeOrSelf(constant.getType())),
                                                            constant.getValue())

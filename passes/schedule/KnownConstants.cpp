@@ -30,10 +30,6 @@ static constexpr int64_t kWeightAlignment = 64;
 
 bool schedule::isExact(Alu kind) { return aluTraits(kind).family != AluClass::Function; }
 
-static graph::ConstOp numberOf(const Edge &edge) {
-  return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
-}
-
 bool schedule::isFixed(const ShapeTracker &tracker) {
   auto areConst = [](ArrayRef<Expr> sizes) { return llvm::all_of(sizes, [](Expr size) { return size.isConst(); }); };
   return llvm::all_of(tracker.views(), [&](const view::View &view) {
@@ -87,7 +83,7 @@ Value schedule::tensorOf(OpBuilder &builder, Location loc, const Edge &edge) {
   RankedTensorType type = tensorType(edge.tracker.shape(), base.getElementType());
   if (type == base && edge.tracker.isContiguous())
     return edge.base;
-  if (graph::ConstOp number = numberOf(edge))
+  if (graph::ConstOp number = numberThroughout(edge))
     return graph::ConstOp::create(builder, loc, type, number.getValue());
   return graph::ViewOp::create(builder, loc, type, edge.base, TrackerAttr::get(builder.getContext(), edge.tracker));
 }
@@ -108,7 +104,7 @@ void schedule::replaceByEdge(Value tensor, const Edge &edge) {
 }
 
 llvm::SmallBitVector schedule::movesOf(const Edge &edge) {
-  return numberOf(edge) ? llvm::SmallBitVector(edge.tracker.shape().size()) : axesOf(edge.tracker);
+  return numberThroughout(edge) ? llvm::SmallBitVector(edge.tracker.shape().size()) : axesOf(edge.tracker);
 }
 
 /// The tracker at the first point of every axis but these.
@@ -155,10 +151,10 @@ std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu 
   view::Shape shape(operands.front().tracker.shape());
   if (isEmpty(operands.front().tracker))
     return std::nullopt;
-  if (llvm::all_of(operands, [](const Edge &edge) { return numberOf(edge) != nullptr; })) {
+  if (llvm::all_of(operands, [](const Edge &edge) { return numberThroughout(edge) != nullptr; })) {
     SmallVector<Scalar> numbers;
     for (const Edge &edge : operands)
-      numbers.push_back(Scalar::of(numberOf(edge).getValue()));
+      numbers.push_back(Scalar::of(numberThroughout(edge).getValue()));
     std::optional<Scalar> number = evaluateAlu(kind, numbers, *dtypeOf(element));
     if (!number)
       return std::nullopt;
@@ -172,8 +168,8 @@ std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu 
     moves |= movesOf(edge);
   SmallVector<Edge> cut;
   for (const Edge &edge : operands) {
-    cut.push_back({edge.base, numberOf(edge) ? edge.tracker : cutTo(moves, edge.tracker)});
-    if (!numberOf(edge) && !isFixed(cut.back().tracker))
+    cut.push_back({edge.base, numberThroughout(edge) ? edge.tracker : cutTo(moves, edge.tracker)});
+    if (!numberThroughout(edge) && !isFixed(cut.back().tracker))
       return std::nullopt;
   }
   view::Shape small = shape;
@@ -182,7 +178,7 @@ std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu 
       size = 1;
   SmallVector<Value> values;
   for (Edge &edge : cut) {
-    if (numberOf(edge))
+    if (numberThroughout(edge))
       edge.tracker = ShapeTracker::contiguous(small);
     values.push_back(tensorOf(builder, loc, edge));
   }

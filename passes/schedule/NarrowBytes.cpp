@@ -59,7 +59,7 @@ struct NarrowBytes : kiln::impl::NarrowBytesBase<NarrowBytes> {
       return known;
     graph::AluOp sum = aluOf(factor, Alu::ADD);
     for (unsigned side = 0; sum && side < 2; ++side) {
-      graph::ConstOp number = numberThroughout(sum->getOperand(1 - side));
+      graph::ConstOp number = numberThroughout(edgeOf(sum->getOperand(1 - side)));
       Edge wide = edgeOf(sum->getOperand(side));
       graph::AluOp cast = aluOf(wide.base, Alu::CAST);
       if (!number || !cast || !isWhole(wide))
