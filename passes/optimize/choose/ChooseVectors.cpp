@@ -79,12 +79,12 @@ bool Chooser::chooseVectorByMatrices() {
   return true;
 }
 
-/// The number of vectors in the panels of a matrix that has so many across: with few, additions wait for each other,
-/// and those past the end are read in vain.
-static int64_t totalsOfPanel(int64_t vectors) {
-  int64_t best = kTotalsOfStream;
+/// The number of vectors in the panels of a matrix that has so many across, at most `most`: with few, additions wait
+/// for each other, and those past the end are read in vain.
+static int64_t totalsOfPanel(int64_t vectors, int64_t most = kTotalsOfStream) {
+  int64_t best = most;
   auto cost = [&](int64_t wide) { return double(llvm::alignTo(vectors, wide)) * (1 + kWaitOfTotal / double(wide)); };
-  for (int64_t wide = kTotalsOfStream / 2; wide > 0; wide /= 2)
+  for (int64_t wide = most / 2; wide > 0; wide /= 2)
     if (cost(wide) < cost(best))
       best = wide;
   return best;
@@ -159,13 +159,15 @@ bool Chooser::chooseStreams() {
     if (!matrices)
       continue;
     if (!readAsRows(*matrices, n)) {
-      const Access &matrix = matrices->front();
-      if (matrices->size() > 1 || !isReadOnce(matrix))
+      if (!llvm::all_of(*matrices, [&](const Access &matrix) { return isReadOnce(matrix); }))
         continue;
-      if (weights_.test(matrix.buffer)) {
-        add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
-        stage(-1, matrix.buffer);
-      } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
+      if (llvm::all_of(*matrices, [&](const Access &matrix) { return weights_.test(matrix.buffer); })) {
+        int64_t free = (target_.vectorRegisters() - kOtherRegisters) / int64_t(matrices->size());
+        int64_t most = std::clamp<int64_t>(llvm::bit_floor(uint64_t(free)), 1, kTotalsOfStream);
+        add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes), most) * lanes);
+        for (const Access &matrix : *matrices)
+          stage(-1, matrix.buffer);
+      } else if (matrices->size() == 1 && chooseLines(matrices->front(), n, /*rows=*/std::nullopt)) {
         return true;
       } else {
         continue;
