@@ -171,12 +171,14 @@ Expr kiln::view::intern(Kind kind, ArrayRef<Expr> operands) {
   const ExprNode *node = pool().get(key, [](ExprNode &n) {
     Bounds bounds = boundsOf(n.kind, n.operands);
     uint64_t weight = n.kind == Kind::Add || n.kind == Kind::And ? n.operands.size() - 1 : 1;
+    uint64_t divisions = n.kind == Kind::FloorDiv || n.kind == Kind::Mod;
     for (Expr e : n.operands) {
       weight += e.weight();
       n.limited |= isLimited(e);
       if (!e.isConst()) {
         n.extrema = uint8_t(std::min(UINT8_MAX, n.extrema + e.node()->extrema));
         n.quotients = std::max(n.quotients, e.node()->quotients);
+        divisions += e.node()->divisions;
       }
     }
     if (n.kind == Kind::Min || n.kind == Kind::Max)
@@ -184,6 +186,7 @@ Expr kiln::view::intern(Kind kind, ArrayRef<Expr> operands) {
     if (n.kind == Kind::FloorDiv)
       n.quotients = uint8_t(std::min(UINT8_MAX, n.quotients + 1));
     n.weight = uint32_t(std::min<uint64_t>(weight, UINT32_MAX));
+    n.divisions = uint32_t(std::min<uint64_t>(divisions, UINT32_MAX));
     n.min = bounds.min, n.max = bounds.max;
     if (n.limited && n.kind == Kind::Add) {
       if (std::optional<Expr> above = boundSum(n.operands, /*above=*/true))

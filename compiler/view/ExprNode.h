@@ -19,6 +19,7 @@ struct ExprNode {
   /// Minima and maxima in it, and how deep quotients nest.
   uint8_t extrema = 0, quotients = 0;
   uint32_t weight = 1;
+  uint32_t divisions = 0; ///< quotients and remainders, each as often as it occurs
   int64_t min = 0, max = 0;
   int64_t value = 0;         ///< Const that does not fit the tag
   llvm::StringRef name = {}; ///< Var

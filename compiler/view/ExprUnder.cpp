@@ -70,6 +70,12 @@ static Expr through(Expr e, const DenseMap<Expr, Expr> &there, DenseMap<Expr, Ex
   return e.substitute(there).substitute(back);
 }
 
+/// Divisions take many times what other operators take.
+static bool isSimpler(Expr a, Expr b) {
+  auto cost = [](Expr e) { return std::pair(e.isConst() ? 0 : e.node()->divisions, e.weight()); };
+  return cost(a) < cost(b);
+}
+
 Expr kiln::view::simplifyUnder(Expr e, Expr condition) {
   if (e.isConst() || condition.isConst())
     return e;
@@ -106,7 +112,7 @@ Expr kiln::view::simplifyUnder(Expr e, Expr condition) {
       back.try_emplace(standIn, rest);
   }
   Expr best = there.empty() ? e : through(e, there, back);
-  if (best.weight() > e.weight())
+  if (isSimpler(e, best))
     best = e;
 
   // A bounded sum x + y < c as a variable of its own: x becomes sum - y.
@@ -131,7 +137,7 @@ Expr kiln::view::simplifyUnder(Expr e, Expr condition) {
     if (!standIn.isConst())
       back.try_emplace(standIn, whole);
     Expr candidate = through(best, there, back);
-    if (candidate.weight() < best.weight())
+    if (isSimpler(candidate, best))
       best = candidate;
   }
   return best;

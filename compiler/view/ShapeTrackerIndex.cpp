@@ -52,7 +52,8 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
         coordinates[i] = mod(coordinates[i], size);
     }
     Index next = inner.at(coordinates);
-    here = {next.index, logicalAnd({here.valid, next.valid})};
+    // A place matters where views further out are valid: quotients and remainders by their padding fall away there.
+    here = {simplifyUnder(next.index, here.valid), logicalAnd({here.valid, simplifyUnder(next.valid, here.valid)})};
   }
   if (here.valid.isConst(0))
     return {0, 0};

@@ -150,6 +150,12 @@ TEST_CASE("what a condition implies simplifies what stands under it") {
   CHECK(simplifyUnder(x, less(y, 3)) == x);
 }
 
+TEST_CASE("a division less is simpler than terms that are fewer") {
+  Expr x = var("x", 0, 15), y = var("y", 0, 15), c = var("c", 0, 63);
+  Expr wrapped = mod(x + y - 15, 32) * Expr(64) + c;
+  CHECK(simplifyUnder(wrapped, less(14, x + y)) == (x + y - 15) * Expr(64) + c);
+}
+
 TEST_CASE("substitution replaces variables and simplifies again") {
   Expr n = var("n", 0, 512), i = Expr::variable("i", 0, n - Expr(1));
   Expr e = floorDiv(i, 8) + n;

@@ -120,6 +120,17 @@ TEST_CASE("the size of the buffer behind symbolic dims is symbolic") {
   CHECK(ShapeTracker::contiguous({n, m}).expand({n, m}).realSize() == n * m);
 }
 
+TEST_CASE("what the padding further out keeps away needs no remainder further in") {
+  Expr t = Expr::variable("t", 0, 1 << 20);
+  for (Expr size : {Expr(100), t}) {
+    Expr blocks = ceilDiv(size, 16), all = blocks * Expr(16);
+    ShapeTracker st =
+        ShapeTracker::contiguous({size}).pad({{0, all - size}}).reshape({blocks, 16}).pad({{0, 0}, {15, 0}});
+    for (Expr e : {st.at().index, st.at().valid})
+      CHECK(e.render().find('%') == std::string::npos);
+  }
+}
+
 TEST_CASE("strides of the whole map") {
   ShapeTracker st = tracker("(2,3):(1,2) -> (6):(1)");
   CHECK(!st.realStrides()[0]);
