@@ -325,6 +325,9 @@ public:
   /// The index of the first (or last) largest element, the first NaN before all, as `index` (an integer dtype).
   Value argMax(Value x, int64_t axis, bool keepDims, Type index, bool last = false);
   Value argMin(Value x, int64_t axis, bool keepDims, Type index, bool last = false);
+  /// Sums (ADD) or products (MUL) of all up to each element of an axis, in x's dtype; `exclusive`: without the element.
+  Value running(Alu kind, Value x, int64_t axis, bool exclusive = false, bool reverse = false);
+  /// Running sums in x's dtype, int32 of booleans.
   Value cumsum(Value x, int64_t axis, bool exclusive = false, bool reverse = false);
 
   // Products

@@ -2,10 +2,10 @@
 //
 // The graph reduces by ADD, MUL, MAX and MIN alone; means, variances, norms, places of extremes and running sums are
 // made of these. An arg max is the least of the places that hold the largest element. A running sum is the sum of the
-// window that ends at each element, with zeros before the first; since that takes n² additions, a long axis is summed
-// in blocks of 256, and the running sum of the blocks' totals is added. Numbers at the edge of a dtype decide the
-// details: half precision is summed in float32, exponentials are shifted by the largest, and a NaN counts as an
-// extreme.
+// window that ends at each element, with zeros before the first; since that takes n² additions, an axis is summed in
+// blocks, and the running sum of the blocks' totals is added, which has blocks in turn. Numbers at the edge of a dtype
+// decide the details: half precision is summed in float32, exponentials are shifted by the largest, and a NaN counts as
+// an extreme.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -124,43 +124,66 @@ Value TensorBuilder::argMin(Value x, int64_t axis, bool keepDims, Type index, bo
   return argExtreme(Alu::MIN, x, axis, keepDims, index, last);
 }
 
-Value TensorBuilder::cumsum(Value x, int64_t axis, bool exclusive, bool reverse) {
+/// The elements of a block of running totals, and how many levels of blocks there are at most: a size that only a run
+/// knows gets as many as one that is written, so that both give the same bits. A million elements leave 245 totals to
+/// the last level, which takes squared time.
+static constexpr int64_t kRunningBlock = 16, kRunningLevels = 3;
+
+/// The sizes of a tensor's padding: so many elements of one axis.
+static Shape amountAlong(TensorBuilder &b, Value x, int64_t axis, Expr count) {
+  Shape amount(b.rank(x), Expr(0));
+  amount[axis] = count;
+  return amount;
+}
+
+/// Each element in the place after its own, with the identity first.
+static Value shifted(TensorBuilder &b, Value x, int64_t axis, Operand identity) {
+  return b.narrow(b.pad(x, amountAlong(b, x, axis, 1), amountAlong(b, x, axis, 0), identity), axis, 0, b.dim(x, axis));
+}
+
+/// Totals of all that ends at each element of an axis, which stays where it is: other axes may be the lanes.
+static Value totalsAlong(TensorBuilder &b, Alu kind, Value x, int64_t axis, int64_t levels) {
+  Expr size = b.dim(x, axis);
+  Operand identity(kind == Alu::MUL ? 1 : 0);
+  Shape none = amountAlong(b, x, axis, 0);
+  if (levels > 0 && size.max() > kRunningBlock) {
+    Expr blocks = view::ceilDiv(size, kRunningBlock), all = blocks * kRunningBlock;
+    Shape split = b.shape(x), flat = split;
+    flat[axis] = all;
+    split[axis] = blocks;
+    split.insert(split.begin() + axis + 1, Expr(kRunningBlock));
+    Value parts = b.reshape(b.pad(x, none, amountAlong(b, x, axis, all - size), identity), split);
+    Value inside = totalsAlong(b, kind, parts, axis + 1, /*levels=*/0);
+    Value ofBlocks = b.squeeze(b.narrow(inside, axis + 1, kRunningBlock - 1, kRunningBlock), {axis + 1});
+    Value before = totalsAlong(b, kind, shifted(b, ofBlocks, axis, identity), axis, levels - 1);
+    return b.narrow(b.reshape(b.alu(kind, {inside, b.unsqueeze(before, {axis + 1})}), flat), axis, 0, size);
+  }
+  // One element of padding more than needed if there may be no element, so that no size is negative.
+  bool mayBeEmpty = size.min() < 1;
+  int64_t rank = b.rank(x);
+  Shape kernel(rank - axis, Expr(1));
+  kernel.front() = size;
+  Value padded = b.pad(x, amountAlong(b, x, axis, mayBeEmpty ? size : size - 1), none, identity);
+  Value windows = b.windows(padded, kernel, {}, {});
+  if (mayBeEmpty)
+    windows = b.narrow(windows, axis, 1, size + 1);
+  return b.reduce(kind, windows, llvm::to_vector(llvm::seq(rank, rank + rank - axis)), /*keepDims=*/false);
+}
+
+Value TensorBuilder::running(Alu kind, Value x, int64_t axis, bool exclusive, bool reverse) {
   std::optional<int64_t> at = normalizeAxis(axis, rank(x));
   if (!x || !at)
     return {};
-  Type type = isBool(x) ? int32() : element(x);
-  Expr size = dim(x, *at);
-  if (size.isConst(0))
-    return cast(x, type);
+  if (dim(x, *at).isConst(0))
+    return x;
   if (reverse)
-    return flip(cumsum(flip(x, {*at}), *at, exclusive), {*at});
-  if (*at != rank(x) - 1)
-    return transpose(cumsum(transpose(x, *at, -1), -1, exclusive), *at, -1);
-  Shape none(rank(x), Expr(0)), amount = none;
-  if (exclusive) {
-    amount.back() = 1;
-    return cumsum(narrow(pad(x, amount, none), -1, 0, size), -1);
-  }
-  Value wide = widen(x);
-  constexpr int64_t block = 256;
-  if (size.isConst() && size.constant() > 2 * block) {
-    // Sums within blocks, plus the running sum of the blocks before.
-    int64_t blocks = llvm::divideCeil(size.constant(), block);
-    amount.back() = blocks * block - size.constant();
-    Shape split = shape(x), flat = split;
-    split.back() = blocks;
-    split.push_back(block);
-    flat.back() = blocks * block;
-    Value inner = cumsum(reshape(pad(wide, none, amount), split), -1);
-    Value before = cumsum(narrow(inner, -1, block - 1, block), -2, /*exclusive=*/true);
-    return cast(narrow(reshape(add(inner, before), flat), -1, 0, size), type);
-  }
-  // Element i is the sum of the window that ends there, with zeros before the first element: one zero more than needed
-  // if there may be no element, so that no size is negative.
-  bool mayBeEmpty = size.min() < 1;
-  amount.back() = mayBeEmpty ? size : size - 1;
-  Value windows = this->windows(pad(wide, amount, none), {size}, {}, {});
-  if (mayBeEmpty)
-    windows = narrow(windows, -2, 1, size + 1);
-  return cast(reduce(Alu::ADD, windows, {-1}, /*keepDims=*/false), type);
+    return flip(running(kind, flip(x, {*at}), *at, exclusive), {*at});
+  if (exclusive)
+    x = shifted(*this, x, *at, Operand(kind == Alu::MUL ? 1 : 0));
+  return totalsAlong(*this, kind, x, *at, kRunningLevels);
+}
+
+Value TensorBuilder::cumsum(Value x, int64_t axis, bool exclusive, bool reverse) {
+  Type type = x && isBool(x) ? int32() : element(x);
+  return cast(running(Alu::ADD, widen(x), axis, exclusive, reverse), type);
 }

@@ -57,8 +57,14 @@ static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
 /// An element-wise kernel, in which no additions wait for each other, walks an axis of unknown size in several vectors
 /// at a time if that typically has so many.
 static constexpr int64_t kManyVectors = 16;
-/// A reduced axis of so few points is not a loop; nor are two of so few together, if they have masks.
-static constexpr int64_t kMostUnrolled = 8, kMostMaskedTaps = 9;
+/// A reduced axis of so few points is not a loop, of more if rows read what others have read a step before; nor are two
+/// of so few together, if they have masks.
+static constexpr int64_t kMostUnrolled = 8, kMostSharedTaps = 16, kMostMaskedTaps = 9;
+
+/// Whether a window slides: a step along its axis reads what the next point along `rows` reads.
+static bool slides(const Access &load, size_t rows, size_t step) {
+  return load.strides[rows] && !load.strides[rows]->isConst(0) && load.strides[rows] == load.strides[step];
+}
 
 bool Chooser::isWovenAlong(size_t axis) const {
   return llvm::any_of(stores_, [&](const Access &store) {
@@ -83,8 +89,7 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
     return llvm::any_of(loads_, [&](const Access &load) {
       if (load.isStill(rows))
         return llvm::any_of(reduced_, [&](size_t step) { return !load.isStill(step); });
-      return llvm::any_of(reduced_,
-                          [&](size_t step) { return load.strides[rows] && load.strides[rows] == load.strides[step]; });
+      return llvm::any_of(reduced_, [&](size_t step) { return slides(load, rows, step); });
     });
   };
   std::optional<size_t> known, open;
@@ -113,9 +118,8 @@ void Chooser::unrollTaps(size_t inner, size_t rows) {
     return;
   // Of few rows, those that share taps share their masks, too, if all of the window is in sight.
   for (size_t axis : reduced_) {
-    bool areShared = llvm::any_of(loads_, [&](const Access &load) {
-      return !isWhole(load) && load.strides[axis] && load.strides[axis] == load.strides[rows];
-    });
+    bool areShared =
+        llvm::any_of(loads_, [&](const Access &load) { return !isWhole(load) && slides(load, rows, axis); });
     int64_t taps = fixedSize(axis) * fixedSize(inner);
     if (axis != inner && areShared && taps > 0 && taps <= kMostMaskedTaps)
       add(OptKind::UNROLL, axis, fixedSize(axis));
@@ -137,9 +141,9 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
     view::ShapeTracker tracker = optimize::trackerOf(load.op);
     return tracker.views().size() > 1 && !tracker.realSize().isConst();
   });
-  int64_t most = isOpenWindow ? kMostOpenWindows : kMostRowsOfLanes;
   bool areApart =
       llvm::all_of(loads_, [&](const Access &load) { return load.strides[*rows] && load.strides[*rows]->isConst(); });
+  int64_t most = isOpenWindow && !areApart ? kMostOpenWindows : kMostRowsOfLanes;
   int64_t mostOpen = areApart ? kOpenRowsOfLanes : kOpenRowsApart;
   add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? mostOpen : bestRows(fixedSize(*rows), most));
   windows_ = {*rows, axis};
@@ -149,7 +153,9 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
       mostOf(others.front()) >= kMaskSharers)
     add(OptKind::UPCAST, others.front(), kMaskSharers);
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
-  if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
+  int64_t inner = reduce.getAxes().back();
+  bool areShared = llvm::any_of(loads_, [&](const Access &load) { return slides(load, *rows, inner); });
+  if (int64_t taps = fixedSize(inner); taps > 0 && taps <= (areShared ? kMostSharedTaps : kMostUnrolled))
     unrollTaps(inner, *rows);
   // Weights are laid out such that lanes find theirs contiguous.
   for (const Access &load : loads_)
@@ -233,8 +239,11 @@ bool Chooser::chooseSumsOfLines() {
   SmallVector<size_t> kept = keptAxes();
   if (!llvm::hasSingleElement(reduces) || (*reduces.begin()).getScore() || reduced_.size() != 1 || kept.empty())
     return false;
-  auto matrix = llvm::find_if(
-      loads_, [&](const Access &load) { return load.isContiguous(kept.back()) && !load.isStill(*reduced_.begin()); });
+  size_t lines = *reduced_.begin();
+  auto matrix = llvm::find_if(loads_, [&](const Access &load) {
+    bool isWindow = llvm::any_of(kept, [&](size_t axis) { return slides(load, axis, lines); });
+    return load.isContiguous(kept.back()) && !load.isStill(lines) && !isWindow;
+  });
   return matrix != loads_.end() && chooseLines(*matrix, kept.back(), /*rows=*/std::nullopt);
 }
 

@@ -114,21 +114,11 @@ static Tensor cumSum(Node &n, TensorBuilder &b) {
   return b.cast(b.reshape(sums, b.shape(x)), b.element(x));
 }
 
-/// Running products along the last axis: of the window that ends at each element, with ones before the first.
 static Value productsAlong(TensorBuilder &b, Value x, int64_t axis, bool exclusive, bool reverse) {
   if (!x)
     return {};
-  if (reverse)
-    return b.flip(productsAlong(b, b.flip(x, {axis}), axis, exclusive, false), {axis});
-  Value last = b.cast(b.transpose(x, axis, -1), b.accumulator(b.element(x)));
-  Expr size = b.dim(last, -1);
-  if (size.isConst(0))
-    return x;
-  Shape none(b.rank(x), Expr(0)), before = none;
-  before.back() = exclusive ? size : size - 1;
-  Value windows = b.windows(b.pad(last, before, none, Operand(1)), {size}, {}, {});
-  Value products = b.narrow(b.reduce(Alu::MUL, windows, {-1}, /*keepDims=*/false), -1, 0, size);
-  return b.cast(b.transpose(products, axis, -1), b.element(x));
+  Value products = b.running(Alu::MUL, b.cast(x, b.accumulator(b.element(x))), axis, exclusive, reverse);
+  return b.cast(products, b.element(x));
 }
 
 static Tensor cumProd(Node &n, TensorBuilder &b) {
