@@ -204,10 +204,16 @@ void kiln_store_int(void *data, kiln_dtype dtype, int64_t value) {
 }
 
 bool kiln_are_bools(const void *data, int64_t bytes) {
-  uint8_t bits = 0;
-  for (int64_t i = 0; i < bytes; i++)
-    bits |= ((const uint8_t *)data)[i];
-  return bits <= 1;
+  const uint8_t *at = data;
+  uint64_t bits = 0, words[4]; /* at once, as no compiler makes vectors of this where code is to be small */
+  int64_t i = 0;
+  for (; bytes - i >= (int64_t)sizeof words; i += (int64_t)sizeof words) {
+    memcpy(words, at + i, sizeof words);
+    bits |= words[0] | words[1] | words[2] | words[3];
+  }
+  for (; i < bytes; i++)
+    bits |= at[i];
+  return (bits & UINT64_C(0xfefefefefefefefe)) == 0;
 }
 
 int64_t kiln_element_count(kiln_dtype dtype, int32_t rank, const int64_t *dims) {

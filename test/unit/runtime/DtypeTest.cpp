@@ -55,6 +55,17 @@ TEST_CASE("counts refuse negative sizes and products that do not fit") {
   CHECK(kiln_element_count(KILN_FLOAT64, 1, large) == -1);
 }
 
+TEST_CASE("one byte that is no bool is found at every place") {
+  uint8_t bytes[77];
+  for (size_t at = 0; at < sizeof bytes; ++at) {
+    memset(bytes, 1, sizeof bytes);
+    CHECK(kiln_are_bools(bytes, sizeof bytes));
+    bytes[at] = at % 2 ? 2 : 128;
+    CHECK_FALSE(kiln_are_bools(bytes, sizeof bytes));
+    CHECK(kiln_are_bools(bytes, int64_t(at)));
+  }
+}
+
 TEST_CASE("names and sizes") {
   CHECK(std::string(kiln_dtype_name(KILN_BFLOAT16)) == "bfloat16");
   CHECK(kiln_dtype_size(KILN_BFLOAT16) == 2);
