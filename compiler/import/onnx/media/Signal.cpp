@@ -1,15 +1,16 @@
 //===- Signal.cpp - Signals, their windows and their frequencies --------------===//
 //
-// A discrete Fourier transform is the product of a signal with a matrix of sines and cosines. That takes n²
-// multiplications where a fast transform takes n · log n, but it works for every length, symbolic ones too. Angles are
-// counted in parts of a turn, as integers, before they become numbers: so no angle is larger than 2π, however long the
-// signal. A complex tensor is two real ones, and of a real signal's frequencies one half mirrors the other.
+// Operators on signals: windows that fade at their ends, the frequencies of a signal or of each of its windows, and how
+// the ear weighs them. Fourier.cpp has the transforms themselves. A complex tensor is two real ones, and of a real
+// signal's frequencies one half mirrors the other. Angles and places are computed in float64, as those of a long window
+// are close to each other.
 //
 //===--------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ElementType.h"
+#include "import/onnx/media/Fourier.h"
 #include "import/onnx/tensor/DataSizes.h"
 
 #include <numbers>
@@ -48,70 +49,10 @@ static auto cosineWindow(double a0, double a1, double a2) {
 // Fourier transforms
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A tensor of complex numbers; without `imaginary`, of reals.
-struct Complex {
-  Value real, imaginary;
-};
-} // namespace
-
 /// The parts of [..., 1] or [..., 2].
 static Complex partsOf(TensorBuilder &b, Value x) {
   auto part = [&](int64_t i) { return b.squeeze(b.narrow(x, -1, i, i + 1), {-1}); };
   return {part(0), b.dim(x, -1).isConst(1) ? Value() : part(1)};
-}
-
-/// cos and sin of 2π·row·column / length: [rows, columns], each in memory, as every product with it walks it again.
-static Complex turns(TensorBuilder &b, Expr rows, Expr columns, Expr length, mlir::Type element) {
-  mlir::Type real = b.builder().getF64Type();
-  Value row = b.unsqueeze(b.arange(rows, b.int64()), {1}), column = b.unsqueeze(b.arange(columns, b.int64()), {0});
-  Value whole = b.size(view::maximum(length, 1)), part = b.floorMod(b.mul(row, column), whole);
-  Value angle = b.mul(b.div(b.cast(part, real), b.cast(whole, real)), 2 * std::numbers::pi);
-  return {b.contiguous(b.cast(b.cos(angle), element)), b.contiguous(b.cast(b.sin(angle), element))};
-}
-
-/// The first `length` elements along the middle axis of [before, n, after], or all if there are fewer.
-static Complex atMost(Node &n, TensorBuilder &b, Complex x, Expr length) {
-  Expr kept = view::minimum(b.dim(x.real, 1), length);
-  if (view::provablyEqual(kept, b.dim(x.real, 1)))
-    return x;
-  kept = n.named("kept", kept);
-  return {b.narrow(x.real, 1, 0, kept), x.imaginary ? b.narrow(x.imaginary, 1, 0, kept) : Value()};
-}
-
-/// The first `count` frequencies of signals [before, n, after] of this length, with zeros appended if n is less;
-/// `inverse` gives signals of frequencies.
-static Complex transform(Node &n, TensorBuilder &b, Complex x, Expr length, Expr count, bool inverse) {
-  if (!x.real)
-    return {};
-  x = atMost(n, b, x, length);
-  Complex turn = turns(b, count, b.dim(x.real, 1), length, b.element(x.real));
-  Value real = b.matmul(turn.real, x.real), imaginary = b.neg(b.matmul(turn.imaginary, x.real));
-  if (inverse)
-    imaginary = b.neg(imaginary);
-  if (x.imaginary) {
-    Value crossed = b.matmul(turn.imaginary, x.imaginary);
-    real = inverse ? b.sub(real, crossed) : b.add(real, crossed);
-    imaginary = b.add(imaginary, b.matmul(turn.real, x.imaginary));
-  }
-  if (!inverse)
-    return {real, imaginary};
-  Value whole = b.cast(b.size(view::maximum(length, 1)), b.element(real));
-  return {b.div(real, whole), b.div(imaginary, whole)};
-}
-
-/// The real signal of the first half of its frequencies: the others mirror them.
-static Value realSignal(Node &n, TensorBuilder &b, Complex x, Expr length) {
-  if (!x.real)
-    return {};
-  x = atMost(n, b, x, view::floorDiv(length, 2) + 1);
-  mlir::Type element = b.element(x.real);
-  Expr half = b.dim(x.real, 1);
-  Value frequency = b.reshape(b.arange(half, b.int64()), {half, 1});
-  Value isAlone = b.bitOr(b.equal(frequency, 0), b.equal(b.mul(frequency, 2), b.size(length)));
-  Value times = b.where(isAlone, b.constant(1, element), 2);
-  x = {b.mul(x.real, times), x.imaginary ? b.mul(x.imaginary, times) : Value()};
-  return transform(n, b, x, length, length, /*inverse=*/true).real;
 }
 
 static Value dft(Node &n, TensorBuilder &b) {
@@ -143,7 +84,7 @@ static Value dft(Node &n, TensorBuilder &b) {
     return {};
   Complex parts = partsOf(b, x);
   Shape shape = b.shape(parts.real);
-  // In float64, as sums of a signal's length are: a transform by halves would round less often than one by a matrix.
+  // In float64, as sums of a signal's length are.
   mlir::Type wide = b.builder().getF64Type();
   parts.real = b.cast(aroundAxis(n, b, parts.real, axis[0]), wide);
   if (parts.imaginary)

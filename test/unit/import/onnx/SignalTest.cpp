@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <complex>
+#include <numbers>
+
 using namespace kiln::test;
 using Floats = std::vector<float>;
 using Dims = kiln::interp::Dims;
@@ -51,6 +54,40 @@ TEST_CASE("The inverse of a DFT, and of its first half") {
                     .runFloats({floatTensor({1, 2, 2}, {3, 0, -1, 0}), last})) == Floats{1, 0, 2, 0});
   CHECK(rounded(transform({1, 3, 2}, {"x"}, {"inverse", "onesided"})
                     .runFloats({floatTensor({1, 3, 2}, {10, 0, -2, 2, -2, 0}), n})) == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("A long DFT in two steps, a prime one by a matrix, each there and back") {
+  for (int64_t length : {30, 36, 37, 512}) {
+    INFO(length);
+    Floats signal(2 * length);
+    for (int64_t i = 0; i < 2 * length; ++i)
+      signal[i] = float((i * 37 % 11) - 5);
+    HostTensor x = floatTensor({1, length, 2}, signal), n = intTensor({}, {length});
+    Floats frequencies = transform({1, length, 2}, {"x"}, {}).runFloats({x, n});
+    double most = 0;
+    for (int64_t k = 0; k < length; ++k) {
+      std::complex<double> sum = 0;
+      for (int64_t i = 0; i < length; ++i)
+        sum += std::complex<double>(signal[2 * i], signal[2 * i + 1]) *
+               std::polar(1.0, -2 * std::numbers::pi * double(i * k % length) / double(length));
+      most = std::max(most, std::abs(sum - std::complex<double>(frequencies[2 * k], frequencies[2 * k + 1])));
+    }
+    CHECK(most < 1e-3);
+    HostTensor there = floatTensor({1, length, 2}, frequencies);
+    CHECK(rounded(transform({1, length, 2}, {"x"}, {"inverse"}).runFloats({there, n})) == rounded(signal));
+  }
+}
+
+TEST_CASE("A long DFT of a signal that is cut, and of one that has zeros appended") {
+  for (int64_t length : {30, 48}) {
+    OnnxModel model(20);
+    model.input("x", {1, 40, 1}).ints("n", {length}, true).output("y");
+    setInt(model.node("DFT", {"x", "n"}, {"y"}), "onesided", 1);
+    std::vector<HostTensor> outputs = model.run({floatTensor({1, 40, 1}, Floats(40, 1))});
+    CHECK(outputs[0].dims == Dims{1, length / 2 + 1, 2});
+    CHECK(rounded(model.runFloats({floatTensor({1, 40, 1}, Floats(40, 1))}))[0] ==
+          float(std::min<int64_t>(length, 40)));
+  }
 }
 
 TEST_CASE("STFT transforms windows, a step apart") {
