@@ -93,10 +93,10 @@ Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, l
       place = b.where(isBeyond(place), b.minimum(b.maximum(place, 0), last), place);
     else if (how.outside == Outside::Reflection)
       place = b.where(isBeyond(place), reflect(b, place, low, high), place);
-    Value index = between(b, place, 0, axes);
+    Value index = between(b, place, axes, 0);
     if (taps > 1) {
       Shape along(rank + axes, Expr(1));
-      along[rank + i] = taps;
+      along[i] = taps;
       Value at = index, tap = b.cast(b.reshape(b.arange(taps, b.int64()), along), real);
       index = b.add(b.floor(at), b.sub(tap, taps / 2 - 1));
       Value share = weightAt(b, b.sub(index, at), how.interpolation, -0.75);
@@ -113,10 +113,11 @@ Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, l
   }
   // Where in x, flattened: image, channel, and then the row that the places name.
   Shape batch(rank + axes, Expr(1)), channel = batch;
-  batch[0] = b.dim(x, 0);
-  channel[1] = b.dim(x, 1);
-  Value image = images ? between(b, images, 0, axes) : b.reshape(b.arange(batch[0], b.int64()), batch);
-  image = b.add(b.mul(image, b.size(channel[1])), b.reshape(b.arange(channel[1], b.int64()), channel));
+  Expr channels = b.dim(x, 1);
+  batch[axes] = b.dim(x, 0);
+  channel[axes + 1] = channels;
+  Value image = images ? between(b, images, axes, 0) : b.reshape(b.arange(b.dim(x, 0), b.int64()), batch);
+  image = b.add(b.mul(image, b.size(channels)), b.reshape(b.arange(channels, b.int64()), channel));
   Shape from = b.shape(x);
   Expr pixels = view::product(TensorBuilder::Sizes(from).drop_front(2));
   result.values = b.gather(b.reshape(x, {view::product(from)}), b.add(b.mul(image, b.size(pixels)), row), 0);
@@ -131,9 +132,8 @@ Value kiln::import::sample(TensorBuilder &b, Value x, llvm::ArrayRef<Value> plac
   Neighbours neighbours = neighboursAt(b, x, {}, places, how);
   if (!neighbours.values)
     return {};
-  int64_t rank = b.rank(neighbours.values), axes = places.size();
-  llvm::SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(rank - axes, rank));
+  llvm::SmallVector<int64_t> taps = llvm::to_vector(llvm::seq<int64_t>(places.size()));
   if (!neighbours.weights)
-    return b.squeeze(neighbours.values, behind);
-  return b.sum(b.mul(neighbours.values, neighbours.weights), behind);
+    return b.squeeze(neighbours.values, taps);
+  return b.sum(b.mul(neighbours.values, neighbours.weights), taps);
 }

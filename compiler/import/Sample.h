@@ -30,8 +30,8 @@ struct Sampling {
 };
 
 /// The neighbours of places: their values, 0 if they are outside and count as zeros, and their shares, null if each
-/// place has one neighbour. The axes of the places are followed by one axis of neighbours for each axis of x that is
-/// sampled.
+/// place has one neighbour. One axis of neighbours for each axis of x that is sampled comes first, then the axes of the
+/// places, so that what is known of each neighbour lies side by side for the places of a row.
 struct Neighbours {
   mlir::Value values, weights;
 };

@@ -174,17 +174,17 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
   Neighbours near = neighboursAt(b, x, image, places, how);
   if (!near.values)
     return {};
-  auto over = [&](Value v) { return b.unsqueeze(v, {6, 7}); };
+  auto over = [&](Value v) { return b.unsqueeze(v, {0, 1}); };
   Value shares = b.where(over(isUsed), b.mul(near.values, near.weights), 0);
   Value count = b.maximum(b.mul(b.maximum(rows.count, 0), b.maximum(columns.count, 0)), 1);
   if (mode == "avg") {
     if (isSample)
       shares = b.where(over(isSample), shares, 0);
-    return b.div(b.sum(shares, {4, 5, 6, 7}), count);
+    return b.div(b.sum(shares, {0, 1, 6, 7}), count);
   }
   if (isSample)
     shares = b.where(over(isSample), shares, -std::numeric_limits<double>::infinity());
-  Value largest = b.max(shares, {4, 5, 6, 7});
+  Value largest = b.max(shares, {0, 1, 6, 7});
   if (isSample) // 0 without a sample
     largest = b.where(b.greater(b.minimum(rows.count, columns.count), 0), largest, 0);
   return largest;
@@ -236,7 +236,7 @@ static Value cropAndResize(Node &n, TensorBuilder &b) {
   Neighbours near = neighboursAt(b, x, image, places, how);
   if (!near.values)
     return {};
-  Value y = near.weights ? b.sum(b.mul(near.values, near.weights), {4, 5}) : b.squeeze(near.values, {4, 5});
+  Value y = near.weights ? b.sum(b.mul(near.values, near.weights), {0, 1}) : b.squeeze(near.values, {0, 1});
   return b.where(isInside, y, outside);
 }
 
