@@ -92,10 +92,12 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
       return llvm::any_of(reduced_, [&](size_t step) { return slides(load, rows, step); });
     });
   };
+  // Of several axes the innermost that shares.
   std::optional<size_t> known, open;
   for (size_t other : keptAxes({axis}))
     if (optimize::dependsOn(reduce.getResult(), other) && mostOf(other) > 1)
-      (fixedSize(other) > 0 ? known : open) = other;
+      if (std::optional<size_t> &best = fixedSize(other) > 0 ? known : open; !best || shares(other) || !shares(*best))
+        best = other;
   // Points whose number is known need no test. But lanes apart are stored together only with points that lie side by
   // side.
   bool areTurned = open && known && !isWrittenAlong(axis) && isWrittenAlong(*open);

@@ -22,10 +22,11 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
     return std::nullopt;
   ReduceOp reduce = product->reduce;
   ShapeTracker tracker = load.getTracker().getValue();
-  double readings = 1 / target::typicalSize(layout.elements());
-  for (Expr size : tracker.shape())
-    readings *= target::typicalSize(size);
   auto strides = tracker.realStrides(/*ignoreValid=*/true);
+  // Points along which it stands still share a reading, in whatever order it lies.
+  double readings = 1 / target::typicalSize(layout.elements());
+  for (auto [size, stride] : llvm::zip(tracker.shape(), strides))
+    readings *= stride && stride->isConst(0) ? 1 : target::typicalSize(size);
   view::Shape own = layout.strides();
   int64_t lanes = target.vectorBits() / optimize::elementBits(func);
   auto isLong = [&](size_t axis) {
