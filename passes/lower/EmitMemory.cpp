@@ -483,7 +483,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   });
 }
 
-SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, bool isInBounds, size_t depth) {
+KernelLowering::Rows KernelLowering::rowsOf(const Tile &given, Expr size, bool isInBounds, size_t depth) {
   auto known = cast<IntegerType>(getElementTypeOrSelf(given.values.front().getType()));
   bool isSigned = !known.isUnsignedInteger() && known.getWidth() > 1;
   unsigned width = std::max(known.getWidth(), indexType_.getIntOrFloatBitWidth());
@@ -498,7 +498,7 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
       value = alu(Alu::CAST, value, type, depthOf(expr));
     return given.lanes ? splat(value, depth) : value;
   };
-  SmallVector<Row> rows;
+  Rows rows;
   for (Value row : given.values) {
     if (isSigned && !isInBounds) {
       row = cast(row, wide);
@@ -507,20 +507,18 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
       row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
     }
     // As an unsigned number, a negative one is past the end too.
-    Value inside;
     if (!isInBounds)
-      inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth);
+      rows.inside.push_back(
+          alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth));
     row = cast(row, indexType_);
+    if (!isInBounds && given.lanes)
+      row = alu(Alu::WHERE, {rows.inside.back(), row, number(0, indexType_)}, row.getType(), depth);
     for (int64_t lane = 0; lane < (given.lanes ? lanes() : 1); ++lane) {
-      auto take = [&](Value from) {
-        Type element = getElementTypeOrSelf(from);
-        return given.lanes
-                   ? uop::GepOp::create(at(depth), loc_, element, from, builder_.getI64IntegerAttr(lane)).getResult()
-                   : from;
-      };
-      Expr variable = kernel::rowVariable(size, nextRow_++);
-      scopes_[depth]->variables[variable] = take(row);
-      rows.push_back({variable, inside ? take(inside) : Value()});
+      rows.variables.push_back(kernel::rowVariable(size, nextRow_++));
+      scopes_[depth]->variables[rows.variables.back()] =
+          given.lanes
+              ? uop::GepOp::create(at(depth), loc_, indexType_, row, builder_.getI64IntegerAttr(lane)).getResult()
+              : row;
     }
   }
   return rows;
@@ -532,30 +530,41 @@ Tile KernelLowering::emitGather(kernel::LoadOp load) {
   Tile given = emit(load.getRow());
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr size = tracker.shape().back();
-  SmallVector<Row> rows = rowsOf(given, size, load.getInBounds(), rowDepth);
+  Rows rows = rowsOf(given, size, load.getInBounds(), rowDepth);
   view::Index where = indexAt(tracker, axes);
   Value pointer = pointers_.at(load.getBuffer());
   Type element = load.getResult().getType();
-  auto choose = [&](view::Index from, const Row &row) {
-    llvm::DenseMap<Expr, Expr> values{{kernel::rowVariable(size), row.variable}};
+  auto choose = [&](view::Index from, Expr row) {
+    llvm::DenseMap<Expr, Expr> values{{kernel::rowVariable(size), row}};
     return view::Index{from.index.substitute(values), from.valid.substitute(values)};
   };
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, tile.axes, point);
-    ArrayRef<Row> chosen =
-        ArrayRef<Row>(rows).slice(positionIn(given, tile.axes, point) * (rows.size() / given.values.size()));
+    size_t at = positionIn(given, tile.axes, point);
+    ArrayRef<Expr> chosen = ArrayRef(rows.variables).slice(at * (rows.variables.size() / given.values.size()));
+    Value inside = rows.inside.empty() ? Value() : rows.inside[at];
     if (tile.lanes && !given.lanes)
-      return tile.values.push_back(loadLanes(pointer, choose(one, chosen[0]), element, depth, chosen[0].inside));
-    SmallVector<Value> values;
-    for (int64_t lane = 0; lane < (tile.lanes ? lanes() : 1); ++lane) {
-      view::Index at = choose(one, chosen[lane]);
-      if (tile.lanes)
-        at = {atLane(at.index, lane), atLane(at.valid, lane)};
-      values.push_back(loadOne(pointer, at, element, gateOf(at.valid, chosen[lane].inside, depth), depth));
+      return tile.values.push_back(loadLanes(pointer, choose(one, chosen[0]), element, depth, inside));
+    if (!tile.lanes) {
+      view::Index place = choose(one, chosen[0]);
+      return tile.values.push_back(loadOne(pointer, place, element, gateOf(place.valid, inside, depth), depth));
     }
-    tile.values.push_back(tile.lanes ? uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values).getResult()
-                                     : values.front());
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < lanes(); ++lane) {
+      view::Index place = choose(one, chosen[lane]);
+      Expr valid = atLane(place.valid, lane);
+      if (inside) // then a lane may be without a row, and there may be no row at all
+        valid = view::logicalAnd({valid, view::less(0, size)});
+      values.push_back(loadOne(pointer, {atLane(place.index, lane), valid}, element, gateOf(valid, {}, depth), depth));
+    }
+    Type type = withLanes(element);
+    Value vector = uop::VectorizeOp::create(this->at(depth), loc_, type, values);
+    if (inside) {
+      Value zero = splat(constant(cast<TypedAttr>(builder_.getZeroAttr(element))), depth);
+      vector = alu(Alu::WHERE, {inside, vector, zero}, type, depth);
+    }
+    tile.values.push_back(vector);
   });
   return tile;
 }

@@ -208,13 +208,15 @@ private:
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);
   Tile emitGather(kernel::LoadOp load);
-  /// A row that is data as a variable of index math, and whether there is such a row; null if there always is.
-  struct Row {
-    view::Expr variable;
-    mlir::Value inside;
+  /// Rows that are data as variables of index math: one per value of a tile, or one per lane of each; and whether there
+  /// are such rows, one per value, empty if there always are. Lanes without a row have the first one, so that all are
+  /// read without a branch where there is one.
+  struct Rows {
+    llvm::SmallVector<view::Expr> variables;
+    llvm::SmallVector<mlir::Value> inside;
   };
-  /// The rows, of `size`, that a tile gives: one per value, or one per lane of each value.
-  llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, bool isInBounds, size_t depth);
+  /// The rows, of `size`, that a tile gives.
+  Rows rowsOf(const Tile &given, view::Expr size, bool isInBounds, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth,
                   bool isFar = false);

@@ -1,8 +1,8 @@
 //===- BoundRows.cpp - Gathers that read no row out of range ------------------------------===//
 // Stage: optimize (kernel → kernel).
 // A row may be negative or out of range, so a gather compares each row with its table. Often the rows follow from a
-// weight whose numbers the module holds: the nodes of a decision tree, a table of positions. Then they are an
-// expression over the domain, and its bounds may prove that they are in range.
+// weight whose numbers the module holds: the nodes of a decision tree, a table of positions; or another kernel has
+// clamped them. Then they are an expression over the domain, and its bounds may prove that they are in range.
 // Expects: kernels without opts, and all their launches.
 // Guarantees: a load is `in_bounds` only if its row is in range at each point of the domain, in every launch.
 // Position: before opts, which count what a gather costs.
@@ -31,10 +31,18 @@ struct Interval {
   int64_t min, max;
 };
 
+/// The program's launches, by the names of their kernels, and what is known of the numbers in its memory.
+struct Program {
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
+  llvm::DenseMap<Value, std::optional<Interval>> numbers;
+};
+
 class RowBounder {
 public:
-  RowBounder(FuncOp func, ArrayRef<host::LaunchOp> launches) : func_(func), launches_(launches) {}
+  RowBounder(FuncOp func, Program &program) : func_(func), program_(program) {}
   void run();
+  /// The bounds of an integer at all points of the domain, in every launch.
+  std::optional<Interval> boundsOf(Value value);
 
 private:
   /// The integer as an expression over the axes, sizes, and numbers that only bounds are known for. Nothing if it is
@@ -45,22 +53,24 @@ private:
   Expr compute(LoadOp load, Interval range);
   /// Of the numbers in what the kernel's launches hand to it for a buffer, as far as they are known.
   std::optional<Interval> numbersIn(BlockArgument buffer);
+  /// Of those in a temporary, by what kernels store there, and 0, which may lie around them.
+  std::optional<Interval> numbersOf(host::AllocOp alloc);
   /// A number that no more is known of than this.
   Expr within(Interval bounds) { return Expr::variable("number" + std::to_string(numbers_++), bounds.min, bounds.max); }
 
   FuncOp func_;
-  ArrayRef<host::LaunchOp> launches_;
+  Program &program_;
   llvm::DenseMap<Value, std::optional<Expr>> known_;
-  llvm::DenseMap<Value, std::optional<Interval>> tables_;
   int numbers_ = 0;
 };
 
 struct BoundRows : kiln::impl::BoundRowsBase<BoundRows> {
   void runOnOperation() override {
-    llvm::StringMap<SmallVector<host::LaunchOp>> launches = optimize::launchesOf(getOperation());
+    Program program;
+    program.launches = optimize::launchesOf(getOperation());
     for (auto func : getOperation().getOps<FuncOp>())
       if (func.getOpts().empty())
-        RowBounder(func, launches[func.getSymName()]).run();
+        RowBounder(func, program).run();
   }
 };
 } // namespace
@@ -93,19 +103,49 @@ static std::optional<Interval> numbersOf(host::WeightOp weight) {
   return bounds;
 }
 
+static void include(std::optional<Interval> &all, Interval one) {
+  all = all ? Interval{std::min(all->min, one.min), std::max(all->max, one.max)} : one;
+}
+
+std::optional<Interval> RowBounder::numbersOf(host::AllocOp alloc) {
+  std::optional<Interval> all = Interval{0, 0};
+  for (OpOperand &use : alloc->getUses()) {
+    auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
+    auto kernel = launch ? SymbolTable::lookupNearestSymbolFrom<FuncOp>(launch, launch.getKernelAttr()) : FuncOp();
+    if (!kernel)
+      return std::nullopt;
+    unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
+    for (Operation *access : optimize::accessesOf(kernel, buffer))
+      if (auto store = dyn_cast<StoreOp>(access)) {
+        std::optional<Interval> one = RowBounder(kernel, program_).boundsOf(store.getValue());
+        if (!one)
+          return std::nullopt;
+        include(all, *one);
+      }
+  }
+  return all;
+}
+
 std::optional<Interval> RowBounder::numbersIn(BlockArgument buffer) {
-  auto [found, isNew] = tables_.try_emplace(buffer);
-  if (!isNew)
-    return found->second;
   std::optional<Interval> all;
-  for (host::LaunchOp launch : launches_) {
-    auto weight = launch.getBuffers()[buffer.getArgNumber()].getDefiningOp<host::WeightOp>();
-    std::optional<Interval> one = weight ? numbersOf(weight) : std::nullopt;
+  for (host::LaunchOp launch : program_.launches[func_.getSymName()]) {
+    Value memory = launch.getBuffers()[buffer.getArgNumber()];
+    // Nothing is known of it while its writers are looked at, which may read it.
+    auto [found, isNew] = program_.numbers.try_emplace(memory);
+    if (isNew) {
+      std::optional<Interval> numbers;
+      if (auto weight = memory.getDefiningOp<host::WeightOp>())
+        numbers = ::numbersOf(weight);
+      else if (auto alloc = memory.getDefiningOp<host::AllocOp>())
+        numbers = numbersOf(alloc);
+      program_.numbers[memory] = numbers;
+    }
+    std::optional<Interval> one = program_.numbers[memory];
     if (!one)
       return std::nullopt;
-    all = all ? Interval{std::min(all->min, one->min), std::max(all->max, one->max)} : *one;
+    include(all, *one);
   }
-  return tables_[buffer] = all;
+  return all;
 }
 
 Expr RowBounder::compute(LoadOp load, Interval range) {
@@ -198,6 +238,11 @@ std::optional<Expr> RowBounder::exprOf(Value value) {
     expr = within(*range);
   known_[value] = expr;
   return expr;
+}
+
+std::optional<Interval> RowBounder::boundsOf(Value value) {
+  std::optional<Expr> known = exprOf(value);
+  return known ? std::optional(Interval{known->min(), known->max()}) : std::nullopt;
 }
 
 void RowBounder::run() {
