@@ -79,3 +79,22 @@ func.func @main(%x: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xi32>) {
   return %y, %n : tensor<32xf32>, tensor<32xi32>
 }
 }
+
+// -----
+
+// A matrix and the sums of its rows are a little larger than the matrix alone: both are made.
+// CHECK-LABEL: func.func @main(%arg0
+// CHECK-NOT: graph.weight "w" :
+// CHECK-DAG: graph.weight "w.folded" : tensor<32x32xf32> = #graph.recipe<
+// CHECK-DAG: graph.weight "w.folded1" : tensor<32x1xf32> = #graph.recipe<
+// CHECK: module @recipe_0
+module {
+func.func @main(%x: tensor<32x32xf32>, %v: tensor<32x1xf32>) -> (tensor<32x32xf32>, tensor<32x1xf32>) {
+  %w = graph.weight "w" : tensor<32x32xf32> = dense<1.0> : tensor<32x32xf32>
+  %n = graph.alu neg %w : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  %r = graph.reduce add %w [1] : tensor<32x32xf32> to tensor<32x1xf32>
+  %y = graph.alu mul %x, %n : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %z = graph.alu mul %v, %r : (tensor<32x1xf32>, tensor<32x1xf32>) -> tensor<32x1xf32>
+  return %y, %z : tensor<32x32xf32>, tensor<32x1xf32>
+}
+}
