@@ -17,17 +17,35 @@ static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
 std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view::Layout &layout, TargetAttr target,
                                            const llvm::SmallBitVector &weights) {
   std::optional<Product> product = onlyProductOf(func);
-  // A product of matrices has its lanes along columns, which one of its factors stands still along.
-  if (!product || optimize::findProduct(func, target, weights, /*relays=*/true))
+  if (!product)
     return std::nullopt;
   ReduceOp reduce = product->reduce;
   ShapeTracker tracker = load.getTracker().getValue();
   auto strides = tracker.realStrides(/*ignoreValid=*/true);
+  view::Shape own = layout.strides();
+  auto alongOf = [&](size_t axis) -> std::optional<size_t> {
+    for (size_t at = 0; strides[axis] && at < own.size(); ++at)
+      if (own[at] == *strides[axis] && layout.shape[at] == tracker.shape()[axis])
+        return at;
+    return std::nullopt;
+  };
+  // A product of matrices has its lanes along columns, which one of its factors stands still along.
+  if (optimize::findProduct(func, target, weights, /*relays=*/true)) {
+    ProductAttr dot = product->isNarrow() ? target.dotProduct(product->operands[0].narrow.getType(),
+                                                              product->operands[1].narrow.getType(), product->sum())
+                                          : ProductAttr();
+    for (int64_t axis : reduce.getAxes())
+      if (Expr terms = tracker.shape()[axis]; dot && dot.getK() > dot.getSteps() && terms.isConst() &&
+                                              terms.constant() >= target::kFewestDotTerms &&
+                                              terms.constant() % dot.getK() == 0)
+        if (std::optional<size_t> along = alongOf(axis))
+          return along;
+    return std::nullopt;
+  }
   // Points along which it stands still share a reading, in whatever order it lies.
   double readings = 1 / target::typicalSize(layout.elements());
   for (auto [size, stride] : llvm::zip(tracker.shape(), strides))
     readings *= stride && stride->isConst(0) ? 1 : target::typicalSize(size);
-  view::Shape own = layout.strides();
   int64_t lanes = target.vectorBits() / optimize::elementBits(func);
   auto isLong = [&](size_t axis) {
     Expr size = tracker.shape()[axis];
@@ -44,11 +62,8 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     bool isShared =
         llvm::all_of(product->operands, [&](const Operand &factor) { return dependsOn(factor.value, axis); });
-    if (!isLong(axis) || !isShared || !strides[axis])
-      continue;
-    for (size_t at = 0; at < own.size(); ++at)
-      if (own[at] == *strides[axis] && layout.shape[at] == tracker.shape()[axis])
-        return at;
+    if (std::optional<size_t> along = isLong(axis) && isShared ? alongOf(axis) : std::nullopt)
+      return along;
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-//===- Windows.h - The order in which windows over single channels want their input ------===//
+//===- Windows.h - The order in which sums of products want their input ------------------===//
 #pragma once
 
 #include "passes/optimize/choose/Product.h"
@@ -7,10 +7,11 @@
 
 namespace kiln::optimize {
 
-/// A sum of products that is not a product of matrices, as a depthwise convolution's: it reads each element several
-/// times, and its lanes may go along several axes. Returns the axis of `layout`, in which `load` finds its tensor, that
-/// should be innermost so that lanes are contiguous: one that all factors move along, so that each lane has a sum of
-/// its own. nullopt if lanes do well enough with the tensor's layout, or no axis suits.
+/// The axis of `layout`, in which `load` finds its tensor, that should be innermost for a sum of products; nullopt if
+/// the tensor's layout is good enough, or no axis suits.
+///   A product of matrices by instructions that add up several narrow terms at a time: the axis that they go along.
+///   What is not a product of matrices, as a depthwise convolution, reads each element several times, and its lanes may
+/// go along several axes: one that all factors move along, so that each lane has a sum of its own.
 std::optional<size_t> turnedAxis(kernel::FuncOp func, kernel::LoadOp load, const view::Layout &layout,
                                  TargetAttr target, const llvm::SmallBitVector &weights);
 
