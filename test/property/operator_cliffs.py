@@ -196,6 +196,49 @@ def cases():
     one("GRU before", "GRU", x("s", "n", 64), {"k": f32(1, 192, 64), "r": f32(1, 192, 64) / 8, "b": f32(1, 384)}, hidden_size=64,
         linear_before_reset=1)
 
+    microsoft_cases(i64, f32)
+
+
+def microsoft_cases(i64, f32):
+    ms = {"domain": "com.microsoft"}
+    norm = {"g": f32(256), "b": f32(256)}
+    hidden = {"x": (F, ("n", "t", 256)), "z": (F, ("n", "t", 256))}
+    one("SkipLayerNormalization", "SkipLayerNormalization", hidden, norm, **ms)
+    one("SkipSimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", hidden, {"g": f32(256)}, **ms)
+    one("BiasGelu", "BiasGelu", {"x": hidden["x"]}, {"b": f32(256)}, **ms)
+    one("FastGelu", "FastGelu", {"x": hidden["x"]}, {"b": f32(256)}, **ms)
+    one("QuickGelu", "QuickGelu", {"x": hidden["x"]}, **ms)
+    one("Attention", "Attention", {"x": hidden["x"]}, {"k": f32(256, 768) / 16, "b": f32(768)}, num_heads=8, **ms)
+    query = {name: (F, ("n", "t", 256)) for name in "qkv"}
+    one("MultiHeadAttention", "MultiHeadAttention", query, num_heads=8, **ms)
+    one("Attention of ONNX", "Attention", {name: (F, ("n", 8, "t", 32)) for name in "qkv"}, opset=23)
+    one("Attention of ONNX, causal", "Attention", {name: (F, ("n", 8, "t", 32)) for name in "qkv"}, opset=23, is_causal=1)
+    one("FusedMatMul", "FusedMatMul", {"x": hidden["x"]}, {"k": f32(128, 256)}, transB=1, alpha=0.5, **ms)
+    one("RotaryEmbedding", "RotaryEmbedding", {"x": (F, ("n", "t", 256)), "p": (I64, ("n", "t"), 0, 300)},
+        {"c": f32(512, 16), "s": f32(512, 16)}, num_heads=8, **ms)
+    scale, zero = numpy.array(0.02, "float32"), numpy.array(3, "uint8")
+    bytes_of = lambda *shape: numpy.random.default_rng(2).integers(0, 255, shape).astype("uint8")
+    one("QLinearMatMul", "QLinearMatMul", {"x": (U8, ("t", 256))},
+        {"xs": scale, "xz": zero, "k": bytes_of(256, 128), "ks": scale, "kz": zero, "ys": scale, "yz": zero})
+    one("QLinearConv", "QLinearConv", {"x": (U8, ("n", 16, "h", "w"))},
+        {"xs": scale, "xz": zero, "k": bytes_of(32, 16, 3, 3), "ks": scale, "kz": zero, "ys": scale, "yz": zero}, pads=[1, 1, 1, 1])
+    one("QLinearAdd", "QLinearAdd", {"x": (U8, ("n", "t", 64)), "z": (U8, ("n", "t", 64))},
+        {"xs": scale, "xz": zero, "zs": scale, "zz": zero, "ys": scale, "yz": zero}, order=["x", "xs", "xz", "z", "zs", "zz", "ys", "yz"],
+        **ms)
+    one("DynamicQuantizeMatMul", "DynamicQuantizeMatMul", {"x": (F, ("t", 256))},
+        {"k": bytes_of(256, 128), "ks": scale, "kz": zero}, **ms)
+    one("MatMulNBits", "MatMulNBits", {"x": (F, ("t", 256))}, {"k": bytes_of(128, 8, 16), "s": abs(f32(1024))}, K=256, N=128, bits=4,
+        block_size=32, **ms)
+    one("MatMulNBits, bytes", "MatMulNBits", {"x": (F, ("t", 256))}, {"k": bytes_of(128, 8, 16), "s": abs(f32(1024))}, K=256, N=128,
+        bits=4, block_size=32, accuracy_level=4, **ms)
+    ml = {"domain": "ai.onnx.ml"}
+    one("Scaler", "Scaler", {"x": (F, ("m", 20))}, offset=[0.5] * 20, scale=[2.0] * 20, **ml)
+    one("Normalizer", "Normalizer", {"x": (F, ("m", 20))}, norm="L2", **ml)
+    one("LinearRegressor", "LinearRegressor", {"x": (F, ("m", 20))}, coefficients=[0.1] * 60, intercepts=[0.0] * 3, targets=3, **ml)
+    one("Binarizer", "Binarizer", {"x": (F, ("m", 20))}, threshold=0.1, **ml)
+    one("SVMRegressor", "SVMRegressor", {"x": (F, ("m", 20))}, kernel_type="RBF", kernel_params=[0.1, 0, 3], n_supports=100,
+        coefficients=[0.1] * 100, support_vectors=[float(v) for v in f32(2000)], rho=[0.2], **ml)
+
 
 def seconds_of(call):
     least, end = float("inf"), time.perf_counter() + SECONDS_A_TURN
