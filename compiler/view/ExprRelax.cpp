@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <numeric>
@@ -93,25 +94,43 @@ static int64_t boundOf(ArrayRef<Expr> operands, bool above, int64_t known) {
 }
 
 namespace {
-/// A sum as a polynomial: the places of each term's factors among all, as bits.
+/// A sum as a polynomial: the places of each term's factors among all, as bits. What moves by itself, as a term that
+/// shares no factor with a product, is in `low` and `high` alone: its corners add nothing.
 struct Polynomial {
   SmallVector<Expr, 8> factors;
   SmallVector<std::pair<unsigned, int64_t>, 8> terms;
+  __int128 low = 0, high = 0;
 };
 } // namespace
 
-/// nullopt if it is linear, not linear in one of its factors, or has many of these.
+/// nullopt if it is linear, not linear in one of its factors, or has many of these in products.
 static std::optional<Polynomial> polynomialOf(ArrayRef<Expr> operands) {
   Polynomial polynomial;
-  bool hasProduct = false;
+  SmallVector<std::pair<SmallVector<Expr, 4>, int64_t>, 8> terms;
+  llvm::DenseSet<Expr> inProducts;
   for (Expr operand : operands) {
     if (operand.isConst()) {
-      polynomial.terms.push_back({0, operand.constant()});
+      polynomial.low += operand.constant(), polynomial.high += operand.constant();
       continue;
     }
-    Term term = splitTerm(operand);
+    auto [rest, coefficient] = splitTerm(operand);
     SmallVector<Expr, 4> factors;
-    splitFactors(term.rest, factors);
+    splitFactors(rest, factors);
+    if (factors.size() > 1)
+      inProducts.insert_range(factors);
+    terms.push_back({factors, coefficient});
+  }
+  if (inProducts.empty())
+    return std::nullopt;
+  for (const auto &[factors, coefficient] : terms) {
+    if (Expr alone = factors.front(); factors.size() == 1 && !inProducts.contains(alone)) {
+      if (isInfinite(alone.min()) || isInfinite(alone.max()))
+        return std::nullopt;
+      __int128 atMin = __int128(coefficient) * alone.min(), atMax = __int128(coefficient) * alone.max();
+      polynomial.low += std::min(atMin, atMax);
+      polynomial.high += std::max(atMin, atMax);
+      continue;
+    }
     unsigned own = 0;
     for (Expr factor : factors) {
       auto *known = llvm::find(polynomial.factors, factor);
@@ -123,10 +142,9 @@ static std::optional<Polynomial> polynomialOf(ArrayRef<Expr> operands) {
         return std::nullopt;
       own |= bit;
     }
-    hasProduct |= factors.size() > 1;
-    polynomial.terms.push_back({own, term.coefficient});
+    polynomial.terms.push_back({own, coefficient});
   }
-  return hasProduct ? std::optional(polynomial) : std::nullopt;
+  return polynomial;
 }
 
 /// The value with the factors in `high` at their upper ends, the others at their lower ones; nullopt if 127 bits do not
@@ -157,8 +175,11 @@ static void boundByCorners(ExprNode &sum) {
     low = std::min(low, *value);
     high = std::max(high, *value);
   }
-  sum.min = std::max(sum.min, int64_t(std::clamp<__int128>(low, kMinusInfinity, kPlusInfinity)));
-  sum.max = std::min(sum.max, int64_t(std::clamp<__int128>(high, kMinusInfinity, kPlusInfinity)));
+  auto clamped = [](__int128 bound) { return int64_t(std::clamp<__int128>(bound, kMinusInfinity, kPlusInfinity)); };
+  if (__builtin_add_overflow(low, polynomial->low, &low) || __builtin_add_overflow(high, polynomial->high, &high))
+    return;
+  sum.min = std::max(sum.min, clamped(low));
+  sum.max = std::min(sum.max, clamped(high));
 }
 
 void kiln::view::tightenSum(ExprNode &sum) {

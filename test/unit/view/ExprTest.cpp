@@ -132,6 +132,14 @@ TEST_CASE("terms that move together bound a sum") {
   CHECK((floorDiv(h, 2) - floorDiv(n, 2)).min() < 0);
 }
 
+TEST_CASE("terms that share nothing with a product leave its bounds as tight") {
+  Expr n = var("n", 0, 1 << 20), i = var("i", 0, 1), j = var("j", 0, 1);
+  Expr sum = (n + 1) * (Expr(3) - i - j * Expr(2));
+  for (const char *name : {"a", "b", "c", "d", "e"})
+    sum = sum + var(name, 0, 12);
+  CHECK(sum.min() == 0);
+}
+
 TEST_CASE("what a symbolic divisor is a multiple of cuts the numerator") {
   Expr n = var("n", 1, 512), many = var("many", 0, 1 << 20), c = var("c", 0, 95), wide = var("wide", 0, 96);
   CHECK(floorDiv(many * Expr(96) + c, n * Expr(96)) == floorDiv(many, n));
