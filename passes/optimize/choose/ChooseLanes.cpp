@@ -151,7 +151,12 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   windows_ = {*rows, axis};
   SmallVector<size_t> others = keptAxes({axis, *rows});
   bool hasMasks = llvm::any_of(loads_, [](const Access &load) { return !isWhole(load); });
-  if (isWovenAlong(axis) && fixedSize(axis) < 0 && hasMasks && !others.empty() &&
+  // Lanes that each have a row of their own are a load each, which are enough of one tile.
+  bool gathers = llvm::any_of(loads_, [&](const Access &load) {
+    Value row = cast<LoadOp>(load.op).getRow();
+    return row && optimize::dependsOn(row, axis);
+  });
+  if (isWovenAlong(axis) && fixedSize(axis) < 0 && hasMasks && !gathers && !others.empty() &&
       mostOf(others.front()) >= kMaskSharers)
     add(OptKind::UPCAST, others.front(), kMaskSharers);
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
