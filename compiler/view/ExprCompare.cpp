@@ -91,6 +91,25 @@ static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {
   return intern(Kind::Less, {sum(parts), Expr(bound)});
 }
 
+/// q*s + r < 0 is q < 0 where r is from 0 to s - 1, and only a run knows s: r is a variable that ends there, by steps
+/// of its coefficient, or s - 1 less that. nullopt: there is no such s.
+static std::optional<Expr> lessThanNothing(Expr sum, ArrayRef<Term> terms, int64_t constant) {
+  for (Term t : terms) {
+    std::optional<Expr> limit = t.rest.kind() == Kind::Var ? t.rest.limit() : std::nullopt;
+    if (!limit || t.rest.min() != 0 || t.coefficient == INT64_MIN)
+      continue;
+    int64_t step = std::abs(t.coefficient);
+    Expr size = (*limit + 1) * step, r = scaled(t.rest, t.coefficient);
+    if (t.coefficient > 0)
+      r = r + floorModulo(constant, step);
+    else
+      r = r + size - 1 - floorModulo(-1 - constant, step);
+    if (std::optional<Expr> quotient = exactQuotient(sum - r, size))
+      return less(*quotient, 0);
+  }
+  return std::nullopt;
+}
+
 Expr kiln::view::less(Expr a, Expr b) {
   if (a.isConst() && b.isConst())
     return a.constant() < b.constant();
@@ -102,6 +121,9 @@ Expr kiln::view::less(Expr a, Expr b) {
   SmallVector<Term, 8> terms;
   int64_t constant = 0;
   splitSum(difference, terms, constant);
+  if (isLimited(difference))
+    if (std::optional<Expr> wholes = lessThanNothing(difference, terms, constant))
+      return *wholes;
   bool positive = llvm::any_of(terms, [](Term t) { return t.coefficient > 0; });
   bool negative = llvm::any_of(terms, [](Term t) { return t.coefficient < 0; });
   Expr whole = lessThanConstant(terms, -constant);

@@ -27,6 +27,27 @@ static Shape axisVariables(ArrayRef<Expr> shape) {
   return position;
 }
 
+/// The element of a view that has this number.
+static Index elementOf(const View &view, Expr number) {
+  Shape coordinates(view.shape().size());
+  // From the inside out, one symbolic size at a time: x + k * (w + 1) comes apart by w + 1 and then by the number of
+  // rows, but not by their product, which could pass 64 bits as well. Numbers are divided by together.
+  Expr rest = number, inside = 1;
+  for (size_t i = coordinates.size(); i-- > 0;) {
+    Expr size = view.shape()[i];
+    coordinates[i] = floorDiv(rest, inside);
+    if (size.isConst())
+      inside = inside * size;
+    else
+      rest = floorDiv(coordinates[i], size), inside = 1;
+    // Every point is within the outermost axis. The simplifier knows that for a number, and a masked part, too, stays
+    // a small number.
+    if (i > 0 || size.isConst())
+      coordinates[i] = mod(coordinates[i], size);
+  }
+  return view.at(coordinates);
+}
+
 Index ShapeTracker::at(ArrayRef<Expr> position) const {
   if (llvm::any_of(views_, [](const View &v) { return hasZero(v.shape()); }))
     return {0, 0};
@@ -34,24 +55,15 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
   for (const View &view : llvm::reverse(ArrayRef(views_).drop_back())) {
     if (here.valid.isConst(0))
       break;
-    View inner = withFewestAxes(view);
-    Shape coordinates(inner.shape().size());
-    // From the inside out, one symbolic size at a time: x + k * (w + 1) comes apart by w + 1 and then by the number of
-    // rows, but not by their product, which could pass 64 bits as well. Numbers are divided by together.
-    Expr rest = here.index, inside = 1;
-    for (size_t i = coordinates.size(); i-- > 0;) {
-      Expr size = inner.shape()[i];
-      coordinates[i] = floorDiv(rest, inside);
-      if (size.isConst())
-        inside = inside * size;
-      else
-        rest = floorDiv(coordinates[i], size), inside = 1;
-      // Every point is within the outermost axis. The simplifier knows that for a number, and a masked part, too, stays
-      // a small number.
-      if (i > 0 || size.isConst())
-        coordinates[i] = mod(coordinates[i], size);
+    View merged = withFewestAxes(view);
+    Index next = elementOf(merged, here.index);
+    // Symbolic sizes that are not merged may come apart where their product does not.
+    bool isOfSymbols = llvm::any_of(view.shape(), [](Expr size) { return !size.isConst(); });
+    if (isOfSymbols && merged.shape().size() < view.shape().size()) {
+      auto weightOf = [](const Index &index) { return index.index.weight() + index.valid.weight(); };
+      if (Index apart = elementOf(view, here.index); weightOf(apart) < weightOf(next))
+        next = apart;
     }
-    Index next = inner.at(coordinates);
     // A place matters where views further out are valid: quotients and remainders by their padding fall away there.
     here = {simplifyUnder(next.index, here.valid), logicalAnd({here.valid, simplifyUnder(next.valid, here.valid)})};
   }

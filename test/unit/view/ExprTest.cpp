@@ -224,3 +224,13 @@ TEST_CASE("a quotient and a constant are two terms of a product") {
   CHECK(floorDiv(n * size + i, size) == n);
   CHECK(mod(n * (size + Expr(3)) + i, size + Expr(3)) == i);
 }
+
+TEST_CASE("whole symbolic sizes are compared without what is inside one") {
+  Expr h = var("h", 0, 1000), w = var("w", 0, 1000), row = var("row", 0, 1000);
+  Expr column = Expr::variable("column", 0, w - 1), pair = Expr::variable("pair", 0, w - 1);
+  CHECK(less(row * w + column, h * w) == less(row, h));
+  CHECK(greaterEqual(row * w + column, h * w) == greaterEqual(row, h));
+  CHECK(less(row * w * 2 + pair * 2 + 1, h * w * 2) == less(row, h));
+  CHECK(greaterEqual(row * w * 2 + pair * 2 + 1, h * w * 2) == greaterEqual(row, h));
+  CHECK(less(row * w + column, h * w + 1) != less(row, h));
+}
