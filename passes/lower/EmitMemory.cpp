@@ -221,7 +221,7 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
 }
 
 std::optional<Expr> KernelLowering::holdsAtSomeLane(Expr valid) const {
-  // A term that grows by 1 from lane to lane holds in the first lanes, one that shrinks in the last ones.
+  // A term that grows from lane to lane holds in the first lanes, one that shrinks in the last ones.
   SmallVector<Expr> all, begins, ends;
   for (Expr term : valid.kind() == Expr::Kind::And ? valid.operands() : ArrayRef(valid)) {
     if (!dependsOnLane(term)) {
@@ -231,12 +231,12 @@ std::optional<Expr> KernelLowering::holdsAtSomeLane(Expr valid) const {
     if (term.kind() != Expr::Kind::Less)
       return std::nullopt;
     Expr slack = term.operands()[0] - term.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
-    if (!(step.isConst(1) || step.isConst(-1)) || !view::provablyEqual(slack, first + variableOf(walk().lane) * step))
+    if (!step.isConst() || !view::provablyEqual(slack, first + variableOf(walk().lane) * step))
       return std::nullopt;
-    if (step.isConst(1))
-      ends.push_back(-first);
+    if (step.constant() > 0)
+      ends.push_back(view::ceilDiv(-first, step));
     else
-      begins.push_back(first + 1);
+      begins.push_back(view::floorDiv(first, -step) + 1);
   }
   for (Expr begin : begins) {
     all.push_back(view::less(begin, lanes()));
@@ -265,6 +265,7 @@ Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet 
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, tile.axes, point);
+    one.valid = insideDomain(one.valid);
     if (tile.lanes)
       return tile.values.push_back(loadLanes(pointer, one, element, depth, /*inside=*/{}, isFar));
     tile.values.push_back(loadOne(pointer, one, element, gateOf(one.valid, {}, depth), depth));
@@ -576,7 +577,7 @@ Tile KernelLowering::emitValid(kernel::ValidOp op) {
   Expr valid = view::simplifyUnder(resolve(indexInside(op.getTracker().getValue()).valid), resolve(knownOf(axes)));
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
-    Expr one = fix(valid, tile.axes, point);
+    Expr one = insideDomain(fix(valid, tile.axes, point));
     if (tile.lanes)
       return tile.values.push_back(laneCondition(one, depth));
     tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));

@@ -90,6 +90,8 @@ Tile KernelLowering::emit(Value value) {
 }
 
 Tile KernelLowering::emitAlu(kernel::AluOp op) {
+  if (std::optional<ChosenLoad> chosen = chosenLoad(op))
+    return emitChosenLoad(op, *chosen);
   const AxisSet &axes = axesOf(op);
   size_t depth = placeOf(axes);
   SmallVector<Tile> operands;

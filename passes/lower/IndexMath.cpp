@@ -121,12 +121,38 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
 }
 
 view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
-  view::Index where = indexInside(tracker);
+  return settled(indexInside(tracker), std::move(axes));
+}
+
+view::Index KernelLowering::settled(view::Index where, AxisSet axes) const {
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   Expr known = resolve(knownOf(axes)), valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
   valid = view::simplifyUnder(valid, known);
   return {view::simplifyUnder(resolve(where.index), view::logicalAnd({valid, known})), valid};
+}
+
+Expr KernelLowering::insideDomain(Expr valid) {
+  if (walk_ != 0 || valid.isConst())
+    return valid;
+  auto decide = [&](Expr term) -> Expr {
+    for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+      if (term.kind() != Expr::Kind::Less || size.isConst() || !dependsOnLane(index))
+        continue;
+      Expr slack = term.operands()[0] - term.operands()[1], own = resolve(index);
+      Expr step = atLane(slack, 1) - atLane(slack, 0), rest = slack - own * step;
+      if (!step.isConst() || step.isConst(0) || atLane(own, 1) - atLane(own, 0) != Expr(1) || dependsOnLane(rest) ||
+          slack == own - size) // the guard
+        continue;
+      Expr bounded = view::less(rest + Expr::variable("_inside", 0, size - 1) * step, 0);
+      if (bounded.isConst())
+        return bounded;
+    }
+    return term;
+  };
+  if (valid.kind() != Expr::Kind::And)
+    return decide(valid);
+  return view::logicalAnd(llvm::map_to_vector(valid.operands(), decide));
 }
 
 Value KernelLowering::constant(TypedAttr value) {

@@ -6,9 +6,6 @@
 // is true, or false, for all points. So the code of a tile is written twice: once with all masks decided, for tiles
 // that a test of a few numbers finds inside, and once with the masks.
 //
-// A row of unknown length ends within a vector. Where lanes lie apart, so that its loads have several masks, it begins
-// earlier and ends with the row: some points are computed twice, and no lane needs a mask.
-//
 // A mask is a conjunction of terms a < b. If b - a grows steadily along each axis that the tile goes through, its least
 // or greatest value is at a corner of the tile, and the test asks there.
 //
@@ -26,72 +23,6 @@ using view::Expr;
 
 /// A size that only a run knows is taken to be so large, where it is asked which value of a mask most tiles have.
 static constexpr int64_t kOpenSize = 64;
-
-bool KernelLowering::readsApart() {
-  bool isApart = false, isSteady = true;
-  func_.walk([&](Operation *op) {
-    auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
-    if (!tracker)
-      return;
-    Expr index = resolve(indexInside(tracker.getValue()).index), first = atLane(index, 0),
-         step = atLane(index, 1) - first;
-    isApart |= isa<kernel::LoadOp>(op) && step.isConst() && step.constant() > 1 && !placesNear(index).empty();
-    isSteady &= llvm::all_of(llvm::seq<int64_t>(2, lanes()), [&](int64_t lane) {
-      return view::provablyEqual(atLane(index, lane), first + step * lane);
-    });
-  });
-  return isApart && isSteady;
-}
-
-std::optional<size_t> KernelLowering::axisOfWholeVectors() {
-  bool hasStages = !func_.getBody().getOps<kernel::StageOp>().empty();
-  if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()) || hasStages || held_)
-    return std::nullopt;
-  llvm::SmallPtrSet<Value, 2> stored;
-  for (auto store : func_.getBody().getOps<kernel::StoreOp>())
-    stored.insert(store.getBuffer());
-  if (llvm::any_of(func_.getBody().getOps<kernel::LoadOp>(),
-                   [&](kernel::LoadOp load) { return stored.contains(load.getBuffer()); }))
-    return std::nullopt;
-  Expr lane = variableOf(walk().lane);
-  for (auto [axis, index] : llvm::enumerate(walk().index)) {
-    Expr size = func_.getDomain().getSizes()[axis], guard = view::less(index, size);
-    if (size.isConst() || size.max() < lanes() || !llvm::is_contained(walk().guards, guard) || testOf(guard) ||
-        !readsApart())
-      continue;
-    for (kernel::AxisAttr loop : walk().axes)
-      if (int64_t id = loop.getId(); loop.getKind() == AxisKind::Loop && isBound(id) && !isReduced(id) &&
-                                     !isReduced(walk().lane) && index == variableOf(id) * lanes() + lane)
-        return axis;
-  }
-  return std::nullopt;
-}
-
-void KernelLowering::inWholeVectors(llvm::function_ref<void()> body) {
-  std::optional<size_t> axis = axisOfWholeVectors();
-  if (!axis)
-    return body();
-  Expr &index = walks_[walk_].index[*axis], size = func_.getDomain().getSizes()[*axis], guard = view::less(index, size);
-  inBranches(view::greaterEqual(size, lanes()), [&](bool isLong) {
-    Scope &scope = *scopes_.back();
-    scope.tested.push_back(guard);
-    scope.tests.push_back(resolve(fix(guard, walk().lane, lanes() - 1)));
-    if (!isLong)
-      return body();
-    // The loop's own variable counts vectors; one of the same axis says where they begin.
-    Expr lane = variableOf(walk().lane), places = index - lane, last = size - lanes();
-    llvm::StringRef name;
-    places.forEachVariable([&](Expr variable) { name = variable.name(); });
-    Expr begin = Expr::variable(name, 0, last);
-    scope.inside = true;
-    scope.variables[begin] = this->index(view::minimum(resolve(places), last));
-    LoweredWalk before = walks_[walk_];
-    index = begin + lane;
-    llvm::erase(walks_[walk_].guards, guard);
-    body();
-    walks_[walk_] = std::move(before);
-  });
-}
 
 bool KernelLowering::holdsInTheMiddle(Expr slack) {
   llvm::DenseMap<Expr, int64_t> values;
@@ -180,13 +111,16 @@ SmallVector<KernelLowering::Decision> KernelLowering::decisionsOfTile() {
   return decisions;
 }
 
-void KernelLowering::inInterior(llvm::function_ref<void()> body) {
-  // At an edge of the domain lanes have masks anyway. Code without lanes is a GPU's, or was not optimised.
-  bool isAtEdge = llvm::any_of(walk().guards, [&](Expr guard) {
+bool KernelLowering::isAtEdge() const {
+  return llvm::any_of(walk().guards, [&](Expr guard) {
     const Scope *test = testOf(guard);
     return test && !test->inside;
   });
-  if (isAtEdge || walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()))
+}
+
+void KernelLowering::inInterior(llvm::function_ref<void()> body) {
+  // At an edge of the domain lanes have masks anyway. Code without lanes is a GPU's, or was not optimised.
+  if (isAtEdge() || walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()))
     return body();
   SmallVector<Decision> decisions = decisionsOfTile();
   SmallVector<Expr> tests = llvm::map_to_vector(decisions, [](const Decision &decision) { return decision.test; });
@@ -203,6 +137,37 @@ void KernelLowering::inInterior(llvm::function_ref<void()> body) {
     }
     body();
   });
+}
+
+void KernelLowering::inPart(llvm::function_ref<void()> body) {
+  // Of sums there is too much code for two copies. Code without lanes is a GPU's, or was not optimised.
+  if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || !func_.getBody().getOps<kernel::ReduceOp>().empty())
+    return body();
+  llvm::MapVector<Expr, Value> terms; // and a tensor that is read where they hold
+  for (auto load : func_.getBody().getOps<kernel::LoadOp>()) {
+    Expr valid = indexInside(load.getTracker().getValue()).valid;
+    for (Expr term : valid.kind() == Expr::Kind::And ? valid.operands() : ArrayRef(valid))
+      terms.insert({term, load.getBuffer()});
+  }
+  for (auto [term, tensor] : terms) {
+    if (term.kind() != Expr::Kind::Less)
+      continue;
+    AxisSet axes = none();
+    addVariables(term, axes);
+    bool isKnown = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis); });
+    Expr other = view::greaterEqual(term.operands()[0], term.operands()[1]);
+    auto found = terms.find(other);
+    if (!isKnown || resolve(term).isConst() || found == terms.end() || found->second == tensor)
+      continue;
+    return inBranches(resolve(term), [&, term = term](bool holds) {
+      Scope &scope = *scopes_.back();
+      scope.tested.append({term, other});
+      scope.decided.try_emplace(term, holds, none());
+      scope.decided.try_emplace(other, !holds, none());
+      body();
+    });
+  }
+  body();
 }
 
 std::optional<bool> KernelLowering::decided(Expr term) const {

@@ -385,11 +385,31 @@ void KernelLowering::inLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()>
 }
 
 void KernelLowering::inNests(ArrayRef<ArrayRef<int64_t>> nests, llvm::function_ref<void()> body) {
-  for (int64_t axis : nests.front())
-    openLoop(axis, {}, /*reduce=*/false);
-  inWholeVectors([&] { atEdges([&] { nests.size() == 1 ? inInterior(body) : inNests(nests.drop_front(), body); }); });
-  for (size_t i = 0; i < nests.front().size(); ++i)
+  ArrayRef<int64_t> loops = nests.front();
+  auto inTests = [&] { atEdges([&] { nests.size() == 1 ? inInterior(body) : inNests(nests.drop_front(), body); }); };
+  auto inLast = [&] {
+    openLoop(loops.back(), {}, /*reduce=*/false);
+    inTests();
     closeLoop({});
+  };
+  if (loops.empty())
+    return inTests();
+  inOuterLoops(loops.drop_back(), [&] {
+    std::optional<RowParts> parts = nests.size() == 1 ? partsOfRow(loops.back()) : std::nullopt;
+    if (!parts)
+      return inLast();
+    atEdges([&] { isAtEdge() ? inLast() : inRowParts(loops.back(), *parts, [&] { inInterior(body); }); });
+  });
+}
+
+void KernelLowering::inOuterLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()> body) {
+  inPart([&] {
+    if (loops.empty())
+      return body();
+    openLoop(loops.front(), {}, /*reduce=*/false);
+    inOuterLoops(loops.drop_front(), body);
+    closeLoop({});
+  });
 }
 
 void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {

@@ -133,6 +133,8 @@ private:
   const Scope *scopeOf(view::Expr guard, llvm::SmallVector<view::Expr> Scope::*list) const;
   /// The one that tests it.
   const Scope *testOf(view::Expr guard) const { return scopeOf(guard, &Scope::tested); }
+  /// Whether the code that is being written is for points past the end of the domain, too.
+  bool isAtEdge() const;
   /// Whether the readers' guard already implies this guard of a stage's walk.
   bool holdsForReaders(view::Expr guard) const;
   /// Whether the items of a group meet at barriers.
@@ -155,15 +157,36 @@ private:
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
                      llvm::function_ref<void()> body);
 
-  /// Whether lanes of a load are picked out of several vectors, which each have masks of their own at the end of a row,
-  /// and places of all lanes go up by steps, so that vectors may begin anywhere.
-  bool readsApart();
-  /// The axis of the domain along which vectors of a row of unknown length may begin early; nullopt: none. Their points
-  /// are computed twice, so no sum may go over them, and nothing may be read that was stored before.
-  std::optional<size_t> axisOfWholeVectors();
-  /// Runs `body` once, or, if there is such an axis, under a test in two copies: one for rows of a vector or more,
-  /// whose last vector begins so early that it ends with the row, and one with masks for shorter ones.
-  void inWholeVectors(llvm::function_ref<void()> body);
+  // The steps of a row.
+  /// A term of a mask that is alike in all steps of a row but those of its beginning, or of its end.
+  struct RowTerm {
+    view::Expr term;
+    bool holds, isOfBegin;
+  };
+  /// Where masks cut a loop over the vectors of rows.
+  struct RowParts {
+    int64_t first = 0;    ///< so many steps are of the beginning
+    view::Expr last, end; ///< from which step on they are of the end, and where the loop ends
+    view::Expr guard;     ///< that a step is inside the row
+    llvm::SmallVector<RowTerm> terms;
+    AxisSet over; ///< terms are alike at all points of these axes
+  };
+  /// nullopt: the loop is not one over vectors of a row of unknown length.
+  std::optional<RowParts> partsOfRow(int64_t axis);
+  /// Runs `body` in a loop over vectors of a row, the innermost one: without masks between its ends.
+  void inRowParts(int64_t axis, const RowParts &parts, llvm::function_ref<void()> body);
+  /// Runs `body` for one step at an end of a row. `isInside`: it is not one of the last ones.
+  void inStep(int64_t axis, view::Expr step, const RowParts &parts, bool isInside, bool isFirst,
+              llvm::function_ref<void()> body);
+  /// Both sides of a test, or the one that it is known to take.
+  void where(view::Expr test, llvm::function_ref<void(bool)> body);
+  /// The steps of a loop at which a term of a mask is as in most of them: from `begin` up to `end`.
+  struct Alike {
+    bool holds;
+    std::optional<view::Expr> begin, end;
+  };
+  /// nullopt if the ends of a vector do not decide the term.
+  std::optional<Alike> alikeAlong(int64_t axis, view::Expr term);
 
   // Masks.
   /// A term of a mask that most tiles have alike at all points of the axes `over`; those in which `test` holds have.
@@ -181,6 +204,9 @@ private:
   llvm::SmallVector<Decision> decisionsOfTile();
   /// Runs `body` once, or, if masks cut tiles, under a test in two copies: one for tiles inside all masks.
   void inInterior(llvm::function_ref<void()> body);
+  /// Runs `body` once, or, if the loops so far say in which part of a tensor made of parts the points inside them are,
+  /// under a test in two copies: one of each part.
+  void inPart(llvm::function_ref<void()> body);
   /// Whether a term of a mask holds in the branch that is being written; nullopt: it differs.
   std::optional<bool> decided(view::Expr term) const;
   /// The terms of a mask that are not decided.
@@ -207,6 +233,17 @@ private:
   /// Prefetches the data of the next step of the load's `ahead`: in each step of the loops inside that one and around
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);
+  /// A choice by place between elements of one tensor that all lanes make alike.
+  struct ChosenLoad {
+    kernel::LoadOp last;                                          ///< that of the places that no condition is about
+    llvm::SmallVector<std::pair<view::Expr, view::Expr>> choices; ///< a condition, and how far from `last` that is
+    view::Expr shared;                                            ///< without it, none is there
+    view::Expr rest;                                              ///< without it, `last` is not
+  };
+  /// nullopt: it is another choice.
+  std::optional<ChosenLoad> chosenLoad(kernel::AluOp op);
+  /// Its elements for every unrolled point: one load each, from the chosen place.
+  Tile emitChosenLoad(kernel::AluOp op, const ChosenLoad &chosen);
   Tile emitGather(kernel::LoadOp load);
   /// Rows that are data as variables of index math: one per value of a tile, or one per lane of each; and whether there
   /// are such rows, one per value, empty if there always are. Lanes without a row have the first one, so that all are
@@ -335,6 +372,11 @@ private:
   /// The place that a tracker reads, gated by the guards about its axes and about `axes`.
   view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
+  /// A mask at one unrolled point, without terms that the domain's size along the lanes settles. Past its end, the mask
+  /// is not asked for, or the guard is in it.
+  view::Expr insideDomain(view::Expr valid);
+  /// A place at a point inside the domain, gated by the guards about its axes and about `axes`.
+  view::Index settled(view::Index where, AxisSet axes) const;
   /// The place that a tracker reads at a point of the current walk inside the domain.
   view::Index indexInside(const view::ShapeTracker &tracker) const;
 
@@ -450,6 +492,8 @@ private:
   /// the tests about those.
   bool beginsNest(llvm::ArrayRef<int64_t> loops, size_t at);
   void inNests(llvm::ArrayRef<llvm::ArrayRef<int64_t>> nests, llvm::function_ref<void()> body);
+  /// Runs `body` inside loops that are not the innermost ones.
+  void inOuterLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
 
   kernel::FuncOp func_;
   mlir::OpBuilder builder_;

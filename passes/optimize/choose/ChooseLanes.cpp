@@ -31,8 +31,6 @@ static constexpr int64_t kOpenSums = 4;
 /// Of rows shorter than a vector, code lane by lane takes so many times the instructions: LLVM finds some vectors in
 /// it.
 static constexpr double kGainOfFewLanes = 3;
-/// Points of another axis that share the masks of a window's taps if few points do along the rows.
-static constexpr int64_t kMaskSharers = 4;
 /// Lines that are added up together.
 static constexpr int64_t kLinesAtOnce = 8;
 /// If lines are cut into more chunks than there may be threads, each has so many pages of a line.
@@ -149,16 +147,6 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   int64_t mostOpen = areApart ? kOpenRowsOfLanes : kOpenRowsApart;
   add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? mostOpen : bestRows(fixedSize(*rows), most));
   windows_ = {*rows, axis};
-  SmallVector<size_t> others = keptAxes({axis, *rows});
-  bool hasMasks = llvm::any_of(loads_, [](const Access &load) { return !isWhole(load); });
-  // Lanes that each have a row of their own are a load each, which are enough of one tile.
-  bool gathers = llvm::any_of(loads_, [&](const Access &load) {
-    Value row = cast<LoadOp>(load.op).getRow();
-    return row && optimize::dependsOn(row, axis);
-  });
-  if (isWovenAlong(axis) && fixedSize(axis) < 0 && hasMasks && !gathers && !others.empty() &&
-      mostOf(others.front()) >= kMaskSharers)
-    add(OptKind::UPCAST, others.front(), kMaskSharers);
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   int64_t inner = reduce.getAxes().back();
   bool areShared = llvm::any_of(loads_, [&](const Access &load) { return slides(load, *rows, inner); });
