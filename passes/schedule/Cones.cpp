@@ -25,10 +25,27 @@ bool Cones::isOneNumber(Value value) const {
   return value.getDefiningOp<graph::AluOp>() && of(value).sources.empty() && view::product(shapeOf(value)).isConst(1);
 }
 
+bool Cones::isMadeOfPlaces(Value condition) const {
+  if (isNumber(condition))
+    return true;
+  return isHere(condition) && condition.getDefiningOp<graph::AluOp>() && of(condition).sources.empty();
+}
+
+Value Cones::chosenFrom(Value value) const {
+  graph::AluOp choice = aluOf(value, Alu::WHERE);
+  if (!choice || !isMadeOfPlaces(edgeOf(choice->getOperand(0)).base))
+    return {};
+  Value taken = edgeOf(choice->getOperand(1)).base, other = edgeOf(choice->getOperand(2)).base;
+  return taken == other || taken == chosenFrom(other) ? taken : Value();
+}
+
 Cone Cones::coneOf(Value value) const {
   Cone cone;
+  Value chosen = chosenFrom(value);
   if (auto alu = value.getDefiningOp<graph::AluOp>())
     cone.operations = operationsOf(alu.getKind().getValue());
+  if (chosen)
+    cone.choices = cone.operations;
   for (const Edge &edge : sourcesOf(value)) {
     if (isNumber(edge.base))
       continue;
@@ -43,6 +60,8 @@ Cone Cones::coneOf(Value value) const {
       continue;
     }
     cone.operations = std::min(cone.operations + inner.operations, 1e6);
+    bool isCondition = chosen && isMadeOfPlaces(edge.base);
+    cone.choices = std::min(cone.choices + (isCondition ? inner.operations : inner.choices), 1e6);
     cone.sources.insert(inner.sources.begin(), inner.sources.end());
   }
   return cone;

@@ -8,6 +8,7 @@ namespace kiln::schedule {
 /// The element-wise operations an element takes, down to memory and reduces, and what these are.
 struct Cone {
   double operations = 0; ///< in steps of an addition
+  double choices = 0;    ///< those of them that choose between elements of one tensor by place
   int depth = 1;         ///< through reduces too
   llvm::SmallSetVector<mlir::Value, 8> sources;
 };
@@ -26,6 +27,11 @@ public:
 
 private:
   Cone coneOf(mlir::Value value) const;
+  /// Whether a condition is computed from places and numbers alone.
+  bool isMadeOfPlaces(mlir::Value condition) const;
+  /// The tensor whose elements a choice by place takes, as one that repeats a picture's edges does; null: it is another
+  /// value. A kernel loads one element, from the chosen place.
+  mlir::Value chosenFrom(mlir::Value value) const;
   bool isOneNumber(mlir::Value value) const;
   /// Whether an element takes too many operations. Those of each tensor count once.
   bool takesTooMany(mlir::Value value) const;

@@ -29,6 +29,10 @@ using view::ShapeTracker;
 static constexpr size_t kMostUses = 16;
 /// A tensor that is read through more views than these gets memory: each takes the index apart with divisions.
 static constexpr size_t kMostViews = 8;
+/// A sum of so few terms is no loop: which elements of a tensor it takes is found once for a row of them.
+static constexpr double kFewTerms = 8;
+/// Finding which sum an element is, where that takes a division for each of its terms.
+static constexpr double kPlaceSteps = 8;
 
 static bool isWeight(Value value) { return isa_and_nonnull<graph::WeightOp>(value.getDefiningOp()); }
 
@@ -37,6 +41,27 @@ static bool isCastWeight(Value value) {
   for (Value source = uncast(value); source != value; source = uncast(value))
     value = source;
   return isWeight(value);
+}
+
+/// Whether an element's place in a tensor that is seen through `tracker` takes a division: an axis of it goes on where
+/// one of the tensor's ends.
+static bool takesDivisions(const ShapeTracker &tracker, ArrayRef<Expr> shape) {
+  if (tracker.isContiguous())
+    return false;
+  if (tracker.views().size() > 1)
+    return true;
+  const view::View &seen = tracker.views().front();
+  return llvm::any_of(llvm::seq(seen.shape().size()), [&](size_t axis) {
+    Expr size = seen.shape()[axis], stride = seen.strides()[axis], step = 1;
+    if (seen.mask())
+      size = (*seen.mask())[axis].end - (*seen.mask())[axis].begin;
+    for (Expr own : llvm::reverse(shape)) {
+      if (view::provablyEqual(stride, step) && view::provablyLessEqual(size, own))
+        return false;
+      step = step * own;
+    }
+    return !size.isConst(1) && !stride.isConst(0);
+  });
 }
 
 /// Operations for one element.
@@ -209,6 +234,12 @@ bool CostPolicy::needsLoads(const Use &use) const {
   return narrow_.contains(kernel.product) || (!kernel.hasWeight && !(isVector && areFixed));
 }
 
+/// Whether a use is in a sum of few terms.
+static bool isOfFewTerms(const Use &use) {
+  auto sum = dyn_cast_or_null<graph::ReduceOp>(use.inside);
+  return sum && pointsOver(sum) <= kFewTerms;
+}
+
 Costs CostPolicy::costsOf(Value value) const {
   graph::ReduceOp reduce = reduceOf(value);
   double elements = elementsOf(value), operations = operationsFor(value);
@@ -239,6 +270,8 @@ Costs CostPolicy::costsOf(Value value) const {
         rate = rates_.getProductOpsPerNs();
       else
         inside += lostTile;
+      if (pointsOver(reduce) <= kFewTerms && takesDivisions(use.tracker, shapeOf(value)))
+        inside += once * pointsOver(reduce) * kPlaceSteps / rate;
       // Each of its elements is one row's work: few rows leave most of a wide device idle.
       double idle = std::max(0.0, double(rates_.getUnits()) / std::max(once, 1.0) - 1);
       // The lanes of a kernel that holds rows go along these. If each element of a row is a sum, they read its terms
@@ -248,7 +281,7 @@ Costs CostPolicy::costsOf(Value value) const {
       if (once < kernel.points)
         inside += idle * (reads / rates_.getBytesPerNs() + once * operations / rate);
     }
-    inside += once * operations / rate;
+    inside += once * (operations - (isOfFewTerms(use) ? cone.choices : 0)) / rate;
     kernels.insert(use.kernel);
   }
   bool tiles = reduce && isProduct(reduce);

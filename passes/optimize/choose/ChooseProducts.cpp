@@ -345,13 +345,13 @@ Chooser::HeldTile Chooser::chooseTile(const TiledProduct &product, int64_t lanes
   // Columns alone where the second cache has all rows, unless these are to be computed once; and those of small
   // products that are gated or scattered, or computed for several tiles: each is read once then, not once for each tile
   // of rows.
-  bool isRepeated = !isPlain || (product.computesColumns() && rows > tile.rows);
+  bool isRepeated = rows > tile.rows && (!isPlain || product.computesColumns());
   bool staysNear = rows * depth * bytes <= target_.cacheBytes(2) && !product.computesRows();
   bool wantsPanel = stages && (large ? staysNear : isRepeated);
   large &= !tile.keepsOrder;
   if (wantsPanel && !tile.keepsOrder)
     tile.panel = panelOfColumns(product, width);
-  if (large && tile.panel)
+  if (tile.panel ? large : !isPlain)
     tile.steps = stepsOf(product);
   tile.holdsBoth = large && !tile.panel;
   if (tile.holdsBoth || !isPlain)
