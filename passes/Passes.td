@@ -190,6 +190,14 @@ def PlaceParts : Pass<"kiln-place-parts", "::mlir::ModuleOp"> {
   }];
 }
 
+def StoreParts : Pass<"kiln-store-parts", "::mlir::ModuleOp"> {
+  let summary = "of what a kernel only copies a part of, no more is stored, where that is wanted";
+  let description = [{
+    host.launch @a(%t);  host.launch @copy(%y, %t)
+    ⇒ host.launch @a(%y), whose store has a mask
+  }];
+}
+
 def WalkBatch : Pass<"kiln-walk-batch", "::mlir::ModuleOp"> {
   let summary = "compute a batch sample by sample where what kernels pass on is too large for the caches";
   let description = [{

@@ -100,6 +100,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
       manager.addPass(createCopyPaddedInputs()); // makes temporaries, whose layouts come next
       manager.addPass(createAssignLayouts());    // while an axis of a kernel still is one axis of a tensor
       manager.addPass(createPlaceParts());       // only parts that lie in long rows of the whole may be placed there
+      manager.addPass(createStoreParts());       // what is left of copies
       manager.addPass(createWalkBatch());        // layouts and parts decide the distance between two samples
     }
     addOptimize(manager, options); // this may make recipes of its own
