@@ -115,6 +115,12 @@ Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
     }
     if (!size.isConst() || size.isConst(0))
       return fail("cannot reflect or wrap an axis of size " + size.print(), "the size must be known and not 0");
+    if (mode == PadMode::Reflect && std::max(before, after) < size.constant()) { // there is nothing to repeat
+      Expr last = size - 1;
+      x = concat({flip(narrow(x, axis, 1, 1 + before), {axis}), x, flip(narrow(x, axis, last - after, last), {axis})},
+                 axis);
+      continue;
+    }
     // Both are periodic: of the axis itself, or of the axis followed by its inner part backwards.
     int64_t period = size.constant();
     Value block = x;
@@ -136,6 +142,21 @@ Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
   return pad(x, before, after);
 }
 
+/// So many elements on a side of a tensor are views of one element each, where a gather would be one load for each
+/// lane.
+static constexpr int64_t kMostPlaced = 2;
+
+/// The element that padding has at a place outside of an axis.
+static Expr placeInside(Expr place, Expr size, PadMode mode) {
+  if (mode == PadMode::Wrap) {
+    place = view::mod(place, view::maximum(size, 1));
+  } else if (mode == PadMode::Reflect) {
+    Expr period = view::maximum(size * 2 - 2, 1), there = view::mod(place, period);
+    place = view::minimum(there, period - there);
+  }
+  return view::maximum(view::minimum(place, size - 1), 0); // which tells views that it is inside
+}
+
 Value TensorBuilder::padByPlace(Value x, Sizes low, Sizes high, PadMode mode) {
   if (!x)
     return {};
@@ -145,18 +166,40 @@ Value TensorBuilder::padByPlace(Value x, Sizes low, Sizes high, PadMode mode) {
     if (low[axis].isConst(0) && high[axis].isConst(0))
       continue;
     Expr size = dim(x, axis), count = view::maximum(view::sum({size, low[axis], high[axis]}), 0);
-    Value place = sub(arange(count, int64()), this->size(low[axis])), last = this->size(size - 1);
-    if (mode == PadMode::Edge) {
-      place = minimum(maximum(place, 0), last);
-    } else if (mode == PadMode::Wrap) {
-      place = floorMod(place, this->size(view::maximum(size, 1)));
-    } else {
-      // There and back again.
-      Value period = this->size(view::maximum(size * 2 - 2, 1));
-      place = floorMod(place, period);
-      place = minimum(place, sub(period, place));
+    // Elements from the one at `first` on.
+    auto elements = [&](Expr first, Expr count) {
+      Value place = add(arange(count, int64()), this->size(first)), last = this->size(size - 1);
+      if (mode == PadMode::Edge) {
+        place = minimum(maximum(place, 0), last);
+      } else if (mode == PadMode::Wrap) {
+        place = floorMod(place, this->size(view::maximum(size, 1)));
+      } else {
+        // There and back again.
+        Value period = this->size(view::maximum(size * 2 - 2, 1));
+        place = floorMod(place, period);
+        place = minimum(place, sub(period, place));
+      }
+      return gather(x, place, axis);
+    };
+    // The tensor itself is not gathered, nor are a few elements next to it, each at a place that follows from the size.
+    auto around = [&](Expr first, Expr count) -> llvm::SmallVector<Value> {
+      if (!count.isConst() || count.constant() > kMostPlaced)
+        return {elements(first, count)};
+      llvm::SmallVector<Value> each;
+      for (int64_t i = 0; i < count.constant(); ++i) {
+        Expr place = placeInside(first + i, size, mode);
+        each.push_back(narrow(x, axis, place, place + 1));
+      }
+      return each;
+    };
+    if (low[axis].min() < 0 || high[axis].min() < 0) {
+      x = elements(-low[axis], count);
+      continue;
     }
-    x = gather(x, place, axis);
+    llvm::SmallVector<Value> parts = around(-low[axis], low[axis]);
+    parts.push_back(x);
+    parts.append(around(size, high[axis]));
+    x = concat(parts, axis);
   }
   return x;
 }
