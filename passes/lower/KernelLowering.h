@@ -166,6 +166,7 @@ private:
   /// Where masks cut a loop over the vectors of rows.
   struct RowParts {
     int64_t first = 0;    ///< so many steps are of the beginning
+    int64_t most = 1;     ///< so many steps at most are of the end
     view::Expr last, end; ///< from which step on they are of the end, and where the loop ends
     view::Expr guard;     ///< that a step is inside the row
     llvm::SmallVector<RowTerm> terms;

@@ -9,6 +9,8 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/uop/ShortLoops.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace kiln;
@@ -17,8 +19,8 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Steps at an end of a row that are code of their own.
-static constexpr int64_t kMostEndSteps = 1;
+/// Steps at an end of a row that are code of their own; and of a sum, which is longer.
+static constexpr int64_t kMostEndSteps = 2, kMostEndStepsOfSum = 1;
 
 std::optional<KernelLowering::Alike> KernelLowering::alikeAlong(int64_t axis, Expr term) {
   if (term.kind() != Expr::Kind::Less)
@@ -78,18 +80,25 @@ std::optional<KernelLowering::RowParts> KernelLowering::partsOfRow(int64_t axis)
         terms.insert(term);
     }
   });
-  auto isNearEnd = [&](Expr step) { return view::provablyLessEqual(parts.end - step, kMostEndSteps); };
+  int64_t most = func_.getBody().getOps<kernel::ReduceOp>().empty() ? kMostEndSteps : kMostEndStepsOfSum;
+  auto stepsFrom = [&](Expr step) {
+    int64_t steps = 0;
+    while (steps <= most && !view::provablyLessEqual(parts.end - step, steps))
+      ++steps;
+    return steps;
+  };
   for (Expr term : terms) {
     std::optional<Alike> alike = alikeAlong(axis, term);
-    bool isAtEnds = alike &&
-                    (!alike->begin || (alike->begin->isConst() && alike->begin->constant() <= kMostEndSteps)) &&
-                    (!alike->end || isNearEnd(*alike->end));
+    bool isAtEnds = alike && (!alike->begin || (alike->begin->isConst() && alike->begin->constant() <= most)) &&
+                    (!alike->end || stepsFrom(*alike->end) <= most);
     if (!isAtEnds)
       continue;
     if (alike->begin)
       parts.first = std::max(parts.first, alike->begin->constant());
-    if (alike->end)
+    if (alike->end) {
       parts.last = view::minimum(parts.last, *alike->end);
+      parts.most = std::max(parts.most, stepsFrom(*alike->end));
+    }
     parts.terms.push_back({term, alike->holds, alike->begin.has_value()});
     addVariables(term, parts.over);
   }
@@ -134,12 +143,13 @@ void KernelLowering::inRowParts(int64_t axis, const RowParts &parts, llvm::funct
     });
   Expr begin = parts.first, last = view::maximum(parts.last, begin);
   Steps between{begin, last, {parts.guard}, {resolve(fix(parts.guard, walk().lane, lanes() - 1))}};
-  openLoop(axis, {}, /*reduce=*/false, {}, &between);
+  uop::RangeOp loop = openLoop(axis, {}, /*reduce=*/false, {}, &between);
+  loop->setAttr(uop::kShortLoop, builder_.getUnitAttr());
   for (const RowTerm &term : parts.terms)
     scopes_.back()->decided.try_emplace(term.term, term.holds, parts.over);
   body();
   closeLoop({});
-  for (int64_t step = 0; step < kMostEndSteps; ++step)
+  for (int64_t step = 0; step < parts.most; ++step)
     where(view::less(last + step, parts.end), [&](bool isStep) {
       if (isStep)
         inStep(axis, last + step, parts, /*isInside=*/false, /*isFirst=*/false, body);

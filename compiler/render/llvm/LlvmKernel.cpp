@@ -14,6 +14,7 @@
 #include "ir/base/Target.h"
 #include "ir/uop/FarLoads.h"
 #include "ir/uop/PastCaches.h"
+#include "ir/uop/ShortLoops.h"
 #include "render/kernel/Alignment.h"
 #include "render/llvm/IntegerBounds.h"
 #include "render/llvm/LlvmAlu.h"
@@ -273,12 +274,18 @@ static bool wrapsIndices(uop::RangeOp op) {
       .wasInterrupted();
 }
 
-/// Keeps LLVM from vectorising a loop: its vectoriser (22.1) treats an index modulo a power of two as if it did not
-/// wrap, guarded by a test of something else.
-static llvm::MDNode *notVectorised(llvm::LLVMContext &context) {
-  llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
-                           llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
-  llvm::MDNode *loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, off)});
+/// Hints for LLVM about a loop; null: none. Its vectoriser (22.1) treats an index modulo a power of two as if it did
+/// not wrap, guarded by a test of something else.
+static llvm::MDNode *hintsFor(uop::RangeOp op, llvm::LLVMContext &context) {
+  llvm::SmallVector<llvm::Metadata *> hints{nullptr};
+  if (wrapsIndices(op))
+    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                                                llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))}));
+  if (op->hasAttr(uop::kShortLoop))
+    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")}));
+  if (hints.size() == 1)
+    return nullptr;
+  llvm::MDNode *loop = llvm::MDNode::getDistinct(context, hints);
   loop->replaceOperandWith(0, loop);
   return loop;
 }
@@ -311,8 +318,8 @@ void KernelRenderer::render(uop::RangeOp op) {
   for (auto [phi, yielded] : llvm::zip(carried, op.getYield().getValues()))
     phi->addIncoming(value(yielded), b_.GetInsertBlock());
   llvm::BranchInst *back = b_.CreateBr(header);
-  if (wrapsIndices(op))
-    back->setMetadata(llvm::LLVMContext::MD_loop, notVectorised(context_));
+  if (llvm::MDNode *hints = hintsFor(op, context_))
+    back->setMetadata(llvm::LLVMContext::MD_loop, hints);
   b_.SetInsertPoint(after);
 }
 
