@@ -128,9 +128,11 @@ Value schedule::multipliedBehind(OpBuilder &builder, graph::ReduceOp sum, Value 
 
 Value schedule::zeroWhereEmpty(OpBuilder &builder, graph::ReduceOp sum, Value result) {
   Location loc = sum.getLoc();
+  view::Shape shape = shapeOf(sum.getInput()), points = shapeOf(result);
   Expr terms = 1;
   for (int64_t axis : sum.getAxes())
-    terms = terms * shapeOf(sum.getInput())[axis];
+    if (!llvm::is_contained(points, shape[axis])) // a result that has no such points has no element
+      terms = terms * shape[axis];
   if (terms.min() > 0)
     return result;
   Type element = cast<RankedTensorType>(result.getType()).getElementType();

@@ -44,7 +44,8 @@ mlir::Value multipliedBehind(mlir::OpBuilder &builder, graph::ReduceOp sum, mlir
                              llvm::ArrayRef<Edge> factors);
 
 /// A result of floats that `sum` was rewritten to and that may be NaN for an empty sum, as there is no largest score
-/// then, nor a share of the total: 0 there, as the sum is. `result` if the sum has terms.
+/// then, nor a share of the total: 0 there, as the sum is. `result` if the sum has terms wherever the result has
+/// elements.
 mlir::Value zeroWhereEmpty(mlir::OpBuilder &builder, graph::ReduceOp sum, mlir::Value result);
 
 /// Has every reader of `tensor` read through `edge`; a view of it becomes a view of the edge's base.
