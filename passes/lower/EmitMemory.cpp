@@ -74,7 +74,11 @@ bool KernelLowering::mayBeFar(const view::ShapeTracker &tracker) {
 }
 
 Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth, bool isFar) {
-  Value at0 = index(placeIn(pointer, where.index)), otherwise;
+  return loadOne(pointer, index(placeIn(pointer, where.index)), result, gate, depth, isFar);
+}
+
+Value KernelLowering::loadOne(Value pointer, Value at0, Type result, Value gate, size_t depth, bool isFar) {
+  Value otherwise;
   if (gate) {
     otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
     if (isa<VectorType>(result))
@@ -84,6 +88,31 @@ Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Val
   if (isFar && gate && isa<VectorType>(gate.getType()))
     load->setAttr(uop::kFarLoad, builder_.getUnitAttr());
   return load;
+}
+
+SmallVector<Value> KernelLowering::placesOfLanes(Value pointer, Expr where) {
+  SmallVector<Expr> each;
+  for (int64_t lane = 0; lane < lanes(); ++lane)
+    each.push_back(placeIn(pointer, atLane(where, lane)));
+  // A distance that is a number is the displacement of an address. One that a run knows is added lane by lane: each
+  // lane's multiple of it would be a value of its own, as many as no CPU has registers for.
+  Expr step = each.size() > 2 ? each[1] - each[0] : Expr(0), apart = 0;
+  for (size_t lane = 1; lane < each.size() && !step.isConst(); ++lane)
+    if (each[lane] - each[lane - 1] != step)
+      step = 0;
+  if (!step.isConst()) {
+    Expr offset =
+        each[0].kind() == Expr::Kind::Add && each[0].operands().back().isConst() ? each[0].operands().back() : Expr(0);
+    size_t depth = std::max(depthOf(each[0]), depthOf(step));
+    for (size_t lane = 1; lane < each.size(); ++lane) {
+      Expr begin = each[lane] - offset;
+      if (depthOf(begin) != depth || scopes_[depth]->indices.contains(begin))
+        continue;
+      Value before = index(each[lane - 1] - offset), distance = index(step);
+      scopes_[depth]->indices[begin] = alu(Alu::ADD, {before, distance}, indexType_, depth);
+    }
+  }
+  return llvm::map_to_vector(each, [&](Expr one) { return index(one); });
 }
 
 Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
@@ -213,10 +242,9 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
       if (Value near = loadNear(pointer, where, places, element, depth, inside, isFar))
         return near;
   SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes(); ++lane) {
-    view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
-    values.push_back(loadOne(pointer, one, element, gateOf(one.valid, inside, depth), depth));
-  }
+  for (auto [lane, place] : llvm::enumerate(placesOfLanes(pointer, where.index)))
+    values.push_back(
+        loadOne(pointer, place, element, gateOf(atLane(where.valid, lane), inside, depth), depth, /*isFar=*/false));
   return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
 }
 
@@ -616,8 +644,7 @@ Tile KernelLowering::emitIndex(kernel::IndexOp op) {
   return tile;
 }
 
-void KernelLowering::createStore(Value value, Value pointer, Expr place, Value gate, bool pastCaches) {
-  Value at0 = index(place);
+void KernelLowering::createStore(Value value, Value pointer, Value at0, Value gate, bool pastCaches) {
   auto store = uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
   int64_t bytes = uop::lanesOf(value.getType()) * byteSize(getElementTypeOrSelf(value.getType()));
   if (pastCaches && !gate && bytes % uop::kLineBytes == 0)
@@ -630,16 +657,15 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
     Value gate;
     if (!where.valid.isConst(1))
       gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : condition(where.valid);
-    createStore(vector, pointer, placeIn(pointer, atLane(where.index, 0)), gate, pastCaches);
+    createStore(vector, pointer, index(placeIn(pointer, atLane(where.index, 0))), gate, pastCaches);
     return;
   }
   Type element = getElementTypeOrSelf(vector.getType());
-  for (int64_t lane = 0; lane < lanes(); ++lane) {
+  for (auto [lane, at0] : llvm::enumerate(placesOfLanes(pointer, where.index))) {
     Expr valid = atLane(where.valid, lane);
     if (valid.isConst(0))
       continue;
     Value gate = valid.isConst(1) ? Value() : condition(valid);
-    Value at0 = index(placeIn(pointer, atLane(where.index, lane)));
     Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
     uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
   }
@@ -667,7 +693,7 @@ std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int
 
 void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::Index where, bool pastCaches) {
   Type element = getElementTypeOrSelf(vectors.front().getType());
-  for (int64_t lane = 0; lane < lanes(); ++lane) {
+  for (auto [lane, place] : llvm::enumerate(placesOfLanes(pointer, where.index))) {
     Expr valid = atLane(where.valid, lane);
     if (valid.isConst(0))
       continue;
@@ -677,7 +703,7 @@ void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::I
     });
     Type type = VectorType::get({int64_t(values.size())}, element);
     Value points = uop::VectorizeOp::create(here(), loc_, type, values);
-    createStore(points, pointer, atLane(where.index, lane), gate, pastCaches);
+    createStore(points, pointer, place, gate, pastCaches);
   }
 }
 
@@ -719,7 +745,7 @@ void KernelLowering::storeWoven(ArrayRef<Value> vectors, Value pointer, view::In
         return conditions(valid, depth);
       });
     Value woven = uop::VectorizeOp::create(here(), loc_, withLanes(element), values);
-    createStore(woven, pointer, atLane(where.index, 0) + begin, gate, pastCaches);
+    createStore(woven, pointer, index(atLane(where.index, 0) + begin), gate, pastCaches);
   }
 }
 

@@ -293,6 +293,10 @@ private:
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
   /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
+  mlir::Value loadOne(mlir::Value pointer, mlir::Value place, mlir::Type result, mlir::Value gate, size_t depth,
+                      bool isFar);
+  /// The places of all lanes of an index into memory.
+  llvm::SmallVector<mlir::Value> placesOfLanes(mlir::Value pointer, view::Expr where);
   std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
   /// Stores vectors that each have a point of every few neighbours in memory as whole lines.
   void storeWoven(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
@@ -301,7 +305,7 @@ private:
   /// Whether caches need not keep the stored data.
   bool exceedsCaches(kernel::StoreOp store);
   /// A store, marked where it may go past the caches and writes whole lines.
-  void createStore(mlir::Value value, mlir::Value pointer, view::Expr place, mlir::Value gate, bool pastCaches);
+  void createStore(mlir::Value value, mlir::Value pointer, mlir::Value place, mlir::Value gate, bool pastCaches);
   /// Whether lane l of an index is lane 0 plus l.
   bool lanesAreNeighbours(view::Expr index) const;
   bool dependsOnLane(view::Expr expr) const;
