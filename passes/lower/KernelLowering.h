@@ -127,8 +127,12 @@ private:
   void closeLoop(mlir::ValueRange yields);
   /// Runs `body` inside a loop over these steps of `axis`, whichever of them the outer scopes are at.
   void inSteps(int64_t axis, view::Expr begin, view::Expr end, llvm::function_ref<void()> body);
-  /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
+  /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there. There is no
+  /// test if both sides are the same code.
   void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);
+  void joinIfAlike(uop::IfOp branch);
+  /// Emits code for where a condition holds, in a scope of its own.
+  void inTest(mlir::Value condition, llvm::function_ref<void()> body);
   /// The innermost scope that has a guard about the currently open loops in a list; null: none.
   const Scope *scopeOf(view::Expr guard, llvm::SmallVector<view::Expr> Scope::*list) const;
   /// The one that tests it.

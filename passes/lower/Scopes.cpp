@@ -247,6 +247,33 @@ void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) 
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+  joinIfAlike(branch);
+}
+
+void KernelLowering::joinIfAlike(uop::IfOp branch) {
+  auto rangesOf = [](Region &region) {
+    SmallVector<uop::RangeOp> ranges;
+    region.walk([&](uop::RangeOp range) { ranges.push_back(range); });
+    return ranges;
+  };
+  // Loops of the same code differ by their numbers.
+  SmallVector<uop::RangeOp> ranges = rangesOf(branch.getThenRegion()), others = rangesOf(branch.getElseRegion());
+  SmallVector<IntegerAttr> numbers =
+      llvm::map_to_vector(others, [](uop::RangeOp range) { return range.getAxisAttr(); });
+  for (auto [one, other] : llvm::zip(ranges, others))
+    other.setAxisAttr(one.getAxisAttr());
+  if (!OperationEquivalence::isRegionEquivalentTo(&branch.getThenRegion(), &branch.getElseRegion(),
+                                                  OperationEquivalence::IgnoreLocations)) {
+    for (auto [other, number] : llvm::zip(others, numbers))
+      other.setAxisAttr(number);
+    return;
+  }
+  for (uop::RangeOp other : others)
+    trips_.erase(other);
+  Block &block = branch.getThenRegion().front();
+  block.getTerminator()->erase();
+  branch->getBlock()->getOperations().splice(branch->getIterator(), block.getOperations());
+  branch.erase();
     scopes_.push_back(std::move(scope));
     body(region == &branch.getThenRegion());
     closeLoop({});
