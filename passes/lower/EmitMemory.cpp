@@ -672,7 +672,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
 }
 
 /// Tiles of fewer points or lanes are stored lane by lane.
-static constexpr int64_t kFewestTurned = 4;
+static constexpr int64_t kFewestTurned = 2;
 
 std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
   bool hasItems = target_.maxItems() > 0, canTurn = lanes() >= kFewestTurned && llvm::isPowerOf2_64(lanes());

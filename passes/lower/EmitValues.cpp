@@ -198,7 +198,7 @@ Expr KernelLowering::heldIndex(kernel::ReduceOp reduce) {
   Expr elements = 1;
   for (int64_t axis : reduce.getHeld())
     elements = elements * axisOf(axis).getSize().getValue();
-  return resolve(rowMajor(reduce.getHeld()) + shareOf(elements));
+  return resolve(rowMajor(reduce.getHeld()).substitute(begins_) + shareOf(elements));
 }
 
 Expr KernelLowering::stageIndex(kernel::StageOp stage) {

@@ -147,17 +147,23 @@ private:
   /// items of a group take the same copy, because they meet at barriers. If the device's compiler cannot handle
   /// barriers in branches, there is one copy, as at the edge.
   void atEdges(llvm::function_ref<void()> body);
-  /// The first points of an unrolled axis.
-  struct Fewer {
-    view::Expr guard; ///< about it
+  /// The points of an unrolled axis where it ends within a tile.
+  struct Edge {
+    size_t of; ///< an axis of the domain
     int64_t axis, points;
-    view::Expr reachesBeyond; ///< whether the domain does
-    bool areInside;           ///< if not, the number of points before the domain's end is to be found out
+    view::Expr guard, left;       ///< left: how many points are inside the domain
+    std::optional<int64_t> known; ///< as many, where all edges are alike
   };
-  /// How many points of an unrolled axis of one of these guards to try next, if not all are inside the domain; nullopt:
-  /// all such axes divide it, or edges that are known differ.
-  std::optional<Fewer> fewerAtEdge(llvm::ArrayRef<view::Expr> guards);
-  /// Runs `body` at the edge of the domain, for these guards: in copies for ever fewer of a tile's points.
+  /// For the first of these guards about one unrolled axis that ends within a tile, if its points need not be tested
+  /// one by one; nullopt: there is none, or edges that are known differ.
+  std::optional<Edge> edgeOfRows(llvm::ArrayRef<view::Expr> guards);
+  /// Runs `body` for the first points of a tile, which are inside the domain.
+  void inPart(const Edge &edge, int64_t points, llvm::function_ref<void()> body);
+  /// Runs `body` for all points that are left, fewer than a tile has, in parts of sizes that differ.
+  void inParts(const Edge &edge, llvm::function_ref<void()> body);
+  /// The same from the point `begin` on, in parts of these sizes.
+  void inParts(const Edge &edge, llvm::ArrayRef<int64_t> parts, mlir::Value begin, llvm::function_ref<void()> body);
+  /// Runs `body` at the edge of the domain, for these guards.
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
                      llvm::function_ref<void()> body);
 
@@ -287,6 +293,10 @@ private:
   bool lanesLieTogether(mlir::Value memory, view::Expr index) const;
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth,
                       bool isFar = false);
+  mlir::Value loadOne(mlir::Value pointer, mlir::Value place, mlir::Type result, mlir::Value gate, size_t depth,
+                      bool isFar);
+  /// The places of all lanes of an index into memory.
+  llvm::SmallVector<mlir::Value> placesOfLanes(mlir::Value pointer, view::Expr where);
   /// Whether a view goes far beyond its tensor where it has no element.
   static bool mayBeFar(const view::ShapeTracker &tracker);
   /// With `pastCaches`, whole lines may go past the caches.
@@ -297,10 +307,6 @@ private:
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
   /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
-  mlir::Value loadOne(mlir::Value pointer, mlir::Value place, mlir::Type result, mlir::Value gate, size_t depth,
-                      bool isFar);
-  /// The places of all lanes of an index into memory.
-  llvm::SmallVector<mlir::Value> placesOfLanes(mlir::Value pointer, view::Expr where);
   std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
   /// Stores vectors that each have a point of every few neighbours in memory as whole lines.
   void storeWoven(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
@@ -519,7 +525,8 @@ private:
   // Variables of axes without a fixed size, and the same with their bounds: that they stay within it.
   llvm::DenseMap<view::Expr, view::Expr> limited_, unlimited_;
   std::vector<std::unique_ptr<Scope>> scopes_;
-  llvm::DenseMap<int64_t, int64_t> shortened_; ///< unrolled axes whose first few points alone have code now
+  llvm::DenseMap<int64_t, int64_t> shortened_;    ///< unrolled axes, and how many of their points have code now
+  llvm::DenseMap<view::Expr, view::Expr> begins_; ///< the same axes' variables, and where these points are
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;

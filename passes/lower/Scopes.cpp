@@ -6,8 +6,8 @@
 // Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
 // So a loop over the innermost part of an axis ends where the domain does, and the remaining guards are tested once
 // outside the innermost code. Of that there are then two copies: one with all points inside, and one at the edge. The
-// latter has as many points of a tile as are left; if that is known only at run time, there are several copies. A loop
-// that sums up is two loops, over its steps of these two kinds.
+// latter has as many points of a tile as are left; if that is known only at run time, they are walked in parts of sizes
+// that differ: 7 points are 4 and 3. A loop that sums up is two loops, over its steps of these two kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,6 @@ using namespace kiln::lower;
 using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
-
-/// Tiles of at most so many points have code for each smaller number of them, and none that is masked; if each is two
-/// copies, because of another edge, for every second one.
-static constexpr int64_t kMostExact = 8;
 
 size_t KernelLowering::depthOf(Expr expr) const {
   size_t depth = 0;
@@ -247,6 +243,10 @@ void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) 
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    body(region == &branch.getThenRegion());
+    closeLoop({});
+  }
   joinIfAlike(branch);
 }
 
@@ -274,10 +274,6 @@ void KernelLowering::joinIfAlike(uop::IfOp branch) {
   block.getTerminator()->erase();
   branch->getBlock()->getOperations().splice(branch->getIterator(), block.getOperations());
   branch.erase();
-    scopes_.push_back(std::move(scope));
-    body(region == &branch.getThenRegion());
-    closeLoop({});
-  }
 }
 
 const Scope *KernelLowering::scopeOf(Expr guard, SmallVector<Expr> Scope::*list) const {
@@ -364,10 +360,10 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   });
 }
 
-std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> guards) {
+std::optional<KernelLowering::Edge> KernelLowering::edgeOfRows(ArrayRef<Expr> guards) {
   if (walk().stage || llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; }))
     return std::nullopt;
-  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+  for (auto [of, index, size] : llvm::enumerate(walk().index, func_.getDomain().getSizes())) {
     Expr guard = view::less(index, size);
     if (!llvm::is_contained(guards, guard))
       continue;
@@ -378,21 +374,91 @@ std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> 
     // A reduce goes over all points of an axis that it shares with values computed from it.
     if (unrolled.size() != 1 || axisOf(unrolled.front()).getKind() != AxisKind::Upcast || isReduced(unrolled.front()))
       continue;
-    if (int64_t axis = unrolled.front(), points = sizeOf(axis); points > 1) {
-      // If all edges are alike, as many points as are left.
-      Expr left = view::mod(size - fix(index, axis, 0), points);
-      bool isKnown = left.isConst() && scopeOf(guard, &Scope::begun) && !shortened_.contains(axis) &&
-                     view::provablyEqual(fix(index, axis, 1) - fix(index, axis, 0), 1);
-      if (isKnown ? left.isConst(0) : size.isConst())
-        continue;
-      bool isOnly = guards.size() == 1;
-      int64_t next = points - (isOnly || points <= kMostExact / 2 ? 1 : 2);
-      int64_t fewer = isKnown ? left.constant() : points <= kMostExact ? next : llvm::divideCeil(points, 2);
-      bool isExact = isOnly && (isKnown || fewer + 1 == points);
-      return Fewer{guard, axis, fewer, isExact ? Expr(0) : resolve(fix(guard, axis, fewer)), isKnown};
+    int64_t axis = unrolled.front(), points = sizeOf(axis);
+    Expr first = fix(index, axis, 0), step = fix(index, axis, 1) - first;
+    if (points < 2 || !step.isConst() || step.constant() < 1 ||
+        !view::provablyEqual(index - first, variableOf(axis) * step))
+      continue;
+    // If all edges are alike, as many points as are left.
+    Expr left = view::mod(size - first, points);
+    if (left.isConst() && step.isConst(1) && scopeOf(guard, &Scope::begun) && !shortened_.contains(axis)) {
+      if (!left.isConst(0))
+        return Edge{of, axis, points, guard, view::ceilDiv(size - first, step), left.constant()};
+    } else if (!size.isConst()) {
+      return Edge{of, axis, points, guard, view::ceilDiv(size - first, step), std::nullopt};
     }
   }
   return std::nullopt;
+}
+
+void KernelLowering::inPart(const Edge &edge, int64_t points, llvm::function_ref<void()> body) {
+  auto before = shortened_;
+  shortened_[edge.axis] = points;
+  Scope &scope = *scopes_.back();
+  Expr last = fix(walk().index[edge.of], edge.axis, points - 1);
+  scope.tested.push_back(edge.guard);
+  scope.tests.push_back(resolve(view::less(last, func_.getDomain().getSizes()[edge.of])));
+  scope.inside = true;
+  atEdges(body);
+  shortened_ = before;
+}
+
+void KernelLowering::inTest(Value condition, llvm::function_ref<void()> body) {
+  auto branch = uop::IfOp::create(here(), loc_, condition);
+  auto scope = std::make_unique<Scope>();
+  scope->block = &branch.getThenRegion().emplaceBlock();
+  scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+  scopes_.push_back(std::move(scope));
+  body();
+  closeLoop({});
+}
+
+/// The sizes of the parts in which a tile's points at an edge are walked, the largest first, where as many points are
+/// left as `unit` divides.
+static SmallVector<int64_t> partsOf(int64_t most, int64_t unit) {
+  SmallVector<int64_t> parts;
+  for (int64_t part = 1; part <= most; part = part < 4 ? part + 1 : 2 * part)
+    if (part % unit == 0)
+      parts.push_back(part);
+  return SmallVector<int64_t>(llvm::reverse(parts));
+}
+
+void KernelLowering::inParts(const Edge &edge, llvm::function_ref<void()> body) {
+  int64_t unit = 1;
+  while (2 * unit < edge.points && view::mod(edge.left, 2 * unit).isConst(0))
+    unit *= 2;
+  inParts(edge, partsOf(edge.points - 1, unit), constant(indexType_, 0), body);
+}
+
+void KernelLowering::inParts(const Edge &edge, ArrayRef<int64_t> parts, Value begin, llvm::function_ref<void()> body) {
+  size_t depth = scopes_.size() - 1;
+  int64_t part = parts.front();
+  Type boolean = builder_.getI1Type();
+  Value all = index(resolve(edge.left));
+  auto after = [&](int64_t points) { return alu(Alu::ADD, {begin, constant(indexType_, points)}, indexType_, depth); };
+  Value takes = alu(Alu::CMPLT, {after(part - 1), all}, boolean, depth);
+  // One point takes as long as two: 5 are walked as 3 and 2.
+  if (part > 3 && parts.back() == 1)
+    takes = alu(Alu::AND, {takes, alu(Alu::CMPNE, {after(part + 1), all}, boolean, depth)}, boolean, depth);
+  Value end = alu(Alu::WHERE, {takes, after(part), begin}, indexType_, depth);
+  inTest(takes, [&] {
+    LoweredWalk before = walks_[walk_];
+    Expr variable = variableOf(edge.axis), moved = Expr::variable("_part", 0, edge.points - part);
+    scopes_.back()->variables[moved] = begin;
+    begins_[variable] = variable + moved;
+    walks_[walk_].index[edge.of] = before.index[edge.of].substitute(begins_);
+    llvm::erase(walks_[walk_].guards, edge.guard);
+    inPart(edge, part, body);
+    walks_[walk_] = std::move(before);
+    begins_.erase(variable);
+  });
+  if (parts.size() == 1)
+    return;
+  auto others = [&] { inParts(edge, parts.drop_front(), end, body); };
+  // Smaller parts are tried one after the other; mostly a larger one is all.
+  if (part < 4)
+    return others();
+  inTest(alu(Alu::CMPLT, {end, all}, boolean, depth), others);
 }
 
 void KernelLowering::inPartsAtEdge(ArrayRef<Expr> guards, ArrayRef<Expr> tests, llvm::function_ref<void()> body) {
@@ -401,22 +467,14 @@ void KernelLowering::inPartsAtEdge(ArrayRef<Expr> guards, ArrayRef<Expr> tests, 
     llvm::append_range(scopes_.back()->tests, tests);
     body();
   };
-  std::optional<Fewer> fewer = fewerAtEdge(guards);
-  if (!fewer || fewer->reachesBeyond.isConst(1))
+  std::optional<Edge> edge = edgeOfRows(guards);
+  if (!edge)
     return whole();
-  auto ofFewer = [&] {
-    auto before = shortened_;
-    shortened_[fewer->axis] = fewer->points;
-    if (fewer->areInside) {
-      Scope &scope = *scopes_.back();
-      scope.tested.push_back(fewer->guard);
-      scope.tests.push_back(resolve(fix(fewer->guard, fewer->axis, fewer->points - 1)));
-      scope.inside = true;
-    }
-    atEdges(body);
-    shortened_ = before;
-  };
-  if (fewer->reachesBeyond.isConst(0))
-    return ofFewer();
-  inBranches(fewer->reachesBeyond, [&](bool reachesBeyond) { reachesBeyond ? whole() : ofFewer(); });
+  auto fewer = [&] { edge->known ? inPart(*edge, *edge->known, body) : inParts(*edge, body); };
+  // Another axis' edge may cut a tile that has all points of this one.
+  Expr isWhole =
+      guards.size() == 1 ? Expr(0) : resolve(fix(edge->guard, edge->axis, edge->known.value_or(edge->points - 1)));
+  if (isWhole.isConst())
+    return isWhole.isConst(1) ? whole() : fewer();
+  inBranches(isWhole, [&](bool holds) { holds ? whole() : fewer(); });
 }
