@@ -7,12 +7,6 @@ using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
 
-/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
-static constexpr size_t kMostSources = 64;
-/// A tensor that takes more operations than these, as additions, gets memory: LLVM takes much longer for code that is
-/// twice as long.
-static constexpr double kMostOperations = 500;
-
 const Cone &Cones::of(Value value) const {
   static const Cone kNone;
   auto found = cones_.find(value);

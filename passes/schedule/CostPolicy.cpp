@@ -477,7 +477,7 @@ Partition CostPolicy::run() {
       group.reduce = reduceOf(anchor);
   }
   result.placements = std::move(placements_);
-  mergeKernels(groups, result.realized);
+  mergeKernels(groups, result);
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);
   return result;

@@ -2,12 +2,16 @@
 // Two kernels may become one if neither waits for the other. Knowing that for any two takes more time than the graph's
 // size. So each kernel has a level, the number of kernels on the longest way to it from the inputs, and two are known
 // to be independent if they have one level, or if nothing waits for the earlier one yet. Merging two of one level
-// changes no level, so one pass in order is enough.
+// changes no level, so one pass in order is enough. A kernel may join several earlier ones of its level, which share
+// nothing else.
+//   A tensor that several kernels read may be read by one then. If costs alone gave it memory, it is computed there.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/schedule/MergeKernels.h"
 
+#include "passes/schedule/Cost.h"
 #include "passes/schedule/Dependence.h"
+#include "passes/schedule/Policies.h"
 #include "passes/schedule/Products.h"
 
 using namespace kiln;
@@ -72,22 +76,27 @@ namespace {
 class Merger {
 public:
   Merger(Block &block, const llvm::SetVector<Value> &realized) : dependence_(block), realized_(realized) {}
-  /// Takes the next kernel in; true if it became part of an earlier one.
-  bool take(KernelGroup *group);
+  /// Takes the next kernel in. If it becomes part of an earlier one, its group has no outputs any more; nor has that of
+  /// an earlier one that has become part of another.
+  void take(KernelGroup *group);
 
 private:
-  void waitFor(Node &node, size_t other) {
+  void waitFor(Node &node, size_t at) {
+    size_t other = find(at);
     node.level = std::max(node.level, nodes_[other].level + 1);
     nodes_[other].isWaitedFor = true;
   }
   /// Puts a kernel on the level after those that it needs, and those that it must not overtake.
   void findLevel(Node &node);
-  /// An earlier kernel that the node may become part of, among those known by its keys.
-  std::optional<size_t> partnerOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const;
+  /// Earlier kernels that the node may become part of, all together, among those known by its keys.
+  SmallVector<size_t> partnersOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const;
+  /// The kernel that an earlier one is part of now.
+  size_t find(size_t at) const { return parts_[at] == at ? at : find(parts_[at]); }
 
   Dependence dependence_;
   const llvm::SetVector<Value> &realized_;
   std::vector<Node> nodes_;
+  std::vector<size_t> parts_; ///< for each node another one that it has become part of, or itself
   llvm::DenseMap<Value, size_t> writer_;
   llvm::DenseMap<Value, SmallVector<size_t>> readers_;                    // of memory, among the kernels so far
   llvm::DenseMap<std::pair<Value, Walk>, SmallVector<size_t>> mergeable_; // readers of a tensor as large as the walk
@@ -112,20 +121,30 @@ void Merger::findLevel(Node &node) {
         waitFor(node, reader);
 }
 
-std::optional<size_t> Merger::partnerOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const {
-  auto fits = [&](size_t other) {
-    const Node &first = nodes_[other];
-    bool isIndependent = first.level == node.level || (!first.isWaitedFor && first.level < node.level);
-    return isIndependent && first.group->outputs.size() + node.group->outputs.size() <= kMostOutputs;
-  };
-  for (const auto &key : keys)
-    if (auto candidates = mergeable_.find(key); candidates != mergeable_.end())
-      if (const auto *found = llvm::find_if(candidates->second, fits); found != candidates->second.end())
-        return *found;
-  return std::nullopt;
+SmallVector<size_t> Merger::partnersOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const {
+  SmallVector<size_t> partners;
+  size_t outputs = node.group->outputs.size();
+  for (const auto &key : keys) {
+    auto candidates = mergeable_.find(key);
+    if (candidates == mergeable_.end())
+      continue;
+    for (size_t candidate : candidates->second) {
+      size_t at = find(candidate);
+      const Node &other = nodes_[at];
+      bool isAlike = other.level == node.level,
+           isIndependent = isAlike || (partners.empty() && !other.isWaitedFor && other.level < node.level);
+      if (!isIndependent || llvm::is_contained(partners, at) || outputs + other.group->outputs.size() > kMostOutputs)
+        continue;
+      partners.push_back(at);
+      outputs += other.group->outputs.size();
+      if (!isAlike)
+        return partners;
+    }
+  }
+  return partners;
 }
 
-bool Merger::take(KernelGroup *group) {
+void Merger::take(KernelGroup *group) {
   Node node{group};
   llvm::SetVector<Value> reads = readsOf(*group, realized_);
   findLevel(node);
@@ -137,14 +156,26 @@ bool Merger::take(KernelGroup *group) {
       if (view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked))))
         keys.push_back({read, walk});
   }
-  std::optional<size_t> partner = partnerOf(node, keys);
-  size_t at = partner.value_or(nodes_.size());
-  if (partner) {
-    Node &first = nodes_[at];
-    first.group->outputs.append(group->outputs.begin(), group->outputs.end());
-    first.level = node.level;
-  } else {
+  SmallVector<size_t> partners = partnersOf(node, keys);
+  size_t at = partners.empty() ? nodes_.size() : partners.front();
+  if (partners.empty()) {
     nodes_.push_back(node);
+    parts_.push_back(at);
+  }
+  for (size_t partner : partners) {
+    Node &other = nodes_[partner];
+    node.isWaitedFor |= other.isWaitedFor;
+    if (partner == at)
+      continue;
+    llvm::append_range(nodes_[at].group->outputs, other.group->outputs);
+    other.group->outputs.clear();
+    parts_[partner] = at;
+  }
+  if (!partners.empty()) {
+    llvm::append_range(nodes_[at].group->outputs, group->outputs);
+    group->outputs.clear();
+    nodes_[at].level = node.level;
+    nodes_[at].isWaitedFor = node.isWaitedFor;
   }
   for (const auto &key : keys) {
     SmallVector<size_t> &candidates = mergeable_[key];
@@ -156,18 +187,72 @@ bool Merger::take(KernelGroup *group) {
   }
   for (Value read : reads)
     readers_[read].push_back(at);
-  for (Value output : group->outputs)
+  for (Value output : nodes_[at].group->outputs)
     writer_[output] = at;
-  return partner.has_value();
 }
 
-void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const llvm::SetVector<Value> &realized) {
+/// What a kernel computes besides its outputs, and these.
+static llvm::SetVector<Value> computedBy(const KernelGroup &group, const llvm::SetVector<Value> &realized) {
+  llvm::SetVector<Value> computed(group.outputs.begin(), group.outputs.end());
+  for (size_t i = 0; i < computed.size(); ++i)
+    for (const Edge &edge : sourcesOf(computed[i]))
+      if (isComputed(edge.base) && !realized.contains(edge.base))
+        computed.insert(edge.base);
+  return computed;
+}
+
+/// Whether a kernel computes too much at once, or reads too many tensors.
+static bool isTooLarge(const KernelGroup &group, const llvm::SetVector<Value> &realized) {
+  double operations = 0;
+  for (Value value : computedBy(group, realized))
+    if (auto alu = value.getDefiningOp<graph::AluOp>())
+      operations += operationsOf(alu.getKind().getValue());
+  return operations > kMostOperations || readsOf(group, realized).size() > kMostSources;
+}
+
+/// Tensors that have memory only because several kernels would have computed them, if one of these is left.
+static void computeInOnlyReaders(llvm::MapVector<Value, KernelGroup> &groups, Partition &partition) {
+  llvm::DenseMap<Value, SmallVector<KernelGroup *, 1>> kernels; // that compute a value
+  for (auto &[key, group] : groups)
+    for (Value value : computedBy(group, partition.realized))
+      kernels[value].push_back(&group);
+  llvm::DenseSet<Value> gone;
+  for (auto &[key, group] : groups) {
+    Value tensor = group.outputs.front();
+    auto placement = partition.placements.find(tensor);
+    if (group.outputs.size() > 1 || group.reduce || !tensor.getDefiningOp<graph::AluOp>() ||
+        placement == partition.placements.end() || placement->second.reason != host::Reason::Cost)
+      continue;
+    llvm::SmallSetVector<KernelGroup *, 2> readers;
+    bool areRows = llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+      ArrayRef<KernelGroup *> own = kernels[user->getResults().front()];
+      readers.insert(own.begin(), own.end());
+      return isa<graph::AluOp>(user);
+    });
+    KernelGroup *reader = areRows && readers.size() == 1 ? readers.front() : nullptr;
+    Value walked = reader && reader->outputs.size() > 1 && !reader->reduce ? walkedBy(*reader) : Value();
+    if (!walked || shapeOf(walked) != shapeOf(tensor))
+      continue;
+    partition.realized.remove(tensor);
+    if (isTooLarge(*reader, partition.realized)) {
+      partition.realized.insert(tensor);
+      continue;
+    }
+    Placement &place = placement->second;
+    place = {host::Reason::Inside, place.insideNs / std::max<int64_t>(place.readers, 1), place.ownNs, 1};
+    for (Value value : computedBy(group, partition.realized))
+      llvm::replace(kernels[value], &group, reader);
+    gone.insert(key);
+  }
+  groups.remove_if([&](auto &entry) { return gone.contains(entry.first); });
+}
+
+void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, Partition &partition) {
   if (groups.empty())
     return;
-  Merger merger(*groups.front().second.outputs.front().getParentBlock(), realized);
-  llvm::DenseSet<Value> gone;
+  Merger merger(*groups.front().second.outputs.front().getParentBlock(), partition.realized);
   for (KernelGroup *group : inOrder(groups))
-    if (merger.take(group))
-      gone.insert(group->outputs.front());
-  groups.remove_if([&](auto &entry) { return gone.contains(entry.first); });
+    merger.take(group);
+  groups.remove_if([](auto &entry) { return entry.second.outputs.empty(); });
+  computeInOnlyReaders(groups, partition);
 }

@@ -16,5 +16,10 @@ Partition partitionByCost(mlir::Block &block, TargetAttr target);
 
 /// A tensor computed by more operations than this, one inside the other, gets memory: kernels are walked recursively.
 inline constexpr int kMostDepth = 1000;
+/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
+inline constexpr size_t kMostSources = 64;
+/// A tensor that takes more operations than these, as additions, gets memory: LLVM takes much longer for code that is
+/// twice as long.
+inline constexpr double kMostOperations = 500;
 
 } // namespace kiln::schedule
