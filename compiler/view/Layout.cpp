@@ -192,6 +192,18 @@ static bool isPadding(const Walk &walk, const Step &step) {
          (step.end == step.size || provablyLessEqual(walk.shape[step.axis], first + step.reach() + step.by));
 }
 
+/// The largest number of positions that an end may lie past that of an axis: one of 2*((h+1)//2) is 0 or 1 past h.
+/// nullopt if it is not known, or not small.
+static std::optional<int64_t> pastEnd(Expr end, Expr size) {
+  constexpr int64_t kMostOpen = 8;
+  if (Expr past = end - size; past.isConst())
+    return std::max<int64_t>(0, past.constant());
+  for (int64_t past = 0; past <= kMostOpen; ++past)
+    if (provablyLessEqual(end, size + past))
+      return past;
+  return std::nullopt;
+}
+
 std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTracker &tracker, llvm::ArrayRef<Expr> shape,
                                                                 const Equal &equal) {
   std::optional<Walk> walk = follow(tracker.views().front(), shape, equal);
@@ -204,10 +216,10 @@ std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTrack
     if (!isPadding(*walk, step))
       return std::nullopt;
     auto [low, high] = ends(*walk, step);
-    Expr past = high + 1 - walk->shape[step.axis];
-    if (!low.isConst() || !past.isConst())
+    std::optional<int64_t> past = pastEnd(high + 1, walk->shape[step.axis]);
+    if (!low.isConst() || !past)
       return std::nullopt;
-    halo[step.axis] = {std::max<int64_t>(0, -low.constant()), std::max<int64_t>(0, past.constant())};
+    halo[step.axis] = {std::max<int64_t>(0, -low.constant()), *past};
   }
   return halo;
 }

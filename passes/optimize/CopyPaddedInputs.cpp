@@ -2,8 +2,9 @@
 // Stage: optimize (host + kernels → host + kernels).
 // If one operand of a product is a packed weight, a register tile reads the other's rows without asking whether they
 // are inside: temporaries lie among zeros for that. An input lies as the caller has it, so the first convolution of a
-// model would ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels
-// whose lanes lie side by side in a row of pixels ask once for all lanes, which costs less than the copy.
+// model would ask at each step of its sum. A copy of it is a temporary like any other. So are the lines of tiles that
+// Winograd's transform reads, whose points lie apart: in a copy their channels lie side by side. Windows over single
+// channels whose lanes lie side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
 // Guarantees: of an input that no launch writes, all that launches of the
 // program's own block read through a mask that zeros could stand for, in products with a weight and in windows that are
@@ -16,6 +17,8 @@
 #include "passes/optimize/ProgramSizes.h"
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/Windows.h"
+
+#include "target/Target.h"
 
 #include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
@@ -75,6 +78,43 @@ static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, 
   llvm::SmallBitVector weights = optimize::weightsOf(launch);
   return optimize::findProduct(func, target, weights, /*relays=*/true) ||
          optimize::turnedAxis(func, padded, view::Layout::rowMajor(shape), target, weights);
+}
+
+/// Elements that lie apart are read so often for each of a tensor before a copy of it takes less time.
+static constexpr double kFewestReads = 3;
+
+static double typicalElements(ArrayRef<Expr> shape) {
+  double elements = 1;
+  for (Expr size : shape)
+    elements *= target::typicalSize(size);
+  return elements;
+}
+
+/// How many elements a launch without sums reads of a buffer one by one, since no axis has neighbours that lie side by
+/// side, and through masks that zeros around the tensor could stand for; 0 if it reads in another way.
+static double elementsReadApart(FuncOp func, unsigned buffer, ArrayRef<Expr> shape) {
+  if (!func.getBody().getOps<ReduceOp>().empty())
+    return 0;
+  double elements = 0;
+  bool isPadded = false;
+  for (auto load : func.getBody().getOps<LoadOp>()) {
+    if (cast<BlockArgument>(load.getBuffer()).getArgNumber() != buffer)
+      continue;
+    ShapeTracker tracker = load.getTracker().getValue();
+    bool isMasked = !tracker.at().valid.isConst(1), hasHalo = isMasked && view::haloFor(tracker, shape);
+    if (load.getRow() || tracker.views().size() != 1 || isMasked != hasHalo)
+      return 0;
+    isPadded |= hasHalo;
+    view::Shape moved;
+    for (auto [size, stride] : llvm::zip(tracker.shape(), tracker.views().front().strides())) {
+      if (stride.isConst(1) && !size.isConst(1))
+        return 0;
+      if (!stride.isConst(0))
+        moved.push_back(size);
+    }
+    elements += typicalElements(moved);
+  }
+  return isPadded ? elements : 0;
 }
 
 /// Whether a launch writes into the memory of an input, as an assign does: others may read it before or after that.
@@ -172,7 +212,8 @@ static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr targ
   }
   for (auto input : llvm::make_early_inc_range(program.getBody().front().getOps<host::InputOp>())) {
     view::Shape shape = sizesOf(input);
-    SmallVector<OpOperand *> uses;
+    SmallVector<OpOperand *> uses, readingApart;
+    double elements = 0;
     host::LaunchOp first;
     if (shape.empty() || isWritten(input, kernels))
       continue;
@@ -181,11 +222,19 @@ static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr targ
       if (!launch || launch->getParentOp() != program)
         continue;
       unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
-      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, shape, target))
-        continue;
-      uses.push_back(&use);
-      first = !first || launch->isBeforeInBlock(first) ? launch : first;
+      FuncOp func = kernels.lookup(launch.getKernel());
+      if (double apart = elementsReadApart(func, buffer, shape)) {
+        readingApart.push_back(&use);
+        elements += apart;
+      } else if (padsForProduct(launch, func, buffer, shape, target)) {
+        uses.push_back(&use);
+      }
     }
+    if (elements >= kFewestReads * typicalElements(shape))
+      llvm::append_range(uses, readingApart);
+    for (OpOperand *use : uses)
+      if (auto launch = cast<host::LaunchOp>(use->getOwner()); !first || launch->isBeforeInBlock(first))
+        first = launch;
     if (!first)
       continue;
     auto arguments = llvm::map_to_vector(variablesOf(shape), [&](Expr variable) { return sizes.valueOf(variable); });

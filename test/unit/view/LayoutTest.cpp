@@ -19,6 +19,20 @@ TEST_CASE("zeros stand for the masks of a pad, whatever the sizes are") {
   CHECK((*halo)[2] == Layout::Room{1, 1});
 }
 
+TEST_CASE("zeros stand for the mask of a last row that only some sizes have") {
+  Expr pairs = ceilDiv(h, 2);
+  ShapeTracker second = ShapeTracker::contiguous({h, w})
+                            .pad({{0, pairs * 2 - h}, {0, 0}})
+                            .reshape({pairs, 2, w})
+                            .shrink({{0, pairs}, {1, 2}, {0, w}})
+                            .reshape({pairs, w})
+                            .simplify();
+  auto halo = haloFor(second, {h, w});
+  REQUIRE(halo);
+  CHECK((*halo)[0] == Layout::Room{0, 1});
+  CHECK((*halo)[1] == Layout::Room{0, 0});
+}
+
 TEST_CASE("a view of a layout has its strides and no mask") {
   Layout layout = Layout::rowMajor({8, h, w});
   layout.order = {1, 2, 0};
