@@ -274,15 +274,28 @@ static bool wrapsIndices(uop::RangeOp op) {
       .wasInterrupted();
 }
 
-/// Hints for LLVM about a loop; null: none. Its vectoriser (22.1) treats an index modulo a power of two as if it did
-/// not wrap, guarded by a test of something else.
+/// A loop of more ops is too long to be unrolled: LLVM would count what that takes, twice.
+static constexpr int64_t kMostUnrolled = 128;
+
+static bool isLong(uop::RangeOp op) {
+  int64_t ops = 0;
+  op.walk([&](mlir::Operation *) {
+    return ++ops > kMostUnrolled ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return ops > kMostUnrolled;
+}
+
+/// What LLVM should not do with a loop; null: nothing. Its vectoriser (22.1) treats an index modulo a power of two as if
+/// it did not wrap, guarded by a test of something else.
 static llvm::MDNode *hintsFor(uop::RangeOp op, llvm::LLVMContext &context) {
   llvm::SmallVector<llvm::Metadata *> hints{nullptr};
-  if (wrapsIndices(op))
-    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
-                                                llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))}));
-  if (op->hasAttr(uop::kShortLoop))
-    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")}));
+  if (wrapsIndices(op)) {
+    llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                             llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
+    hints.push_back(llvm::MDNode::get(context, off));
+  }
+  if (op->hasAttr(uop::kShortLoop) || isLong(op))
+    hints.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable")));
   if (hints.size() == 1)
     return nullptr;
   llvm::MDNode *loop = llvm::MDNode::getDistinct(context, hints);
