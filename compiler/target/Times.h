@@ -47,9 +47,9 @@ inline constexpr double kStageSteps = 6;
 /// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
 inline constexpr double kNumberReuse = 0.25;
 
-/// A number that Winograd's transforms make or read, with the additions for it; and how much faster than the direct sum
-/// the whole has to be, since its kernels are many and small.
-inline constexpr double kTransformNanoseconds = 0.25, kTransformMargin = 1.4;
+/// An addition of Winograd's transforms, with a part of the load or store of its number; and how much faster than the
+/// direct sum the whole has to be, since its kernels are several and small.
+inline constexpr double kTransformNanoseconds = 0.05, kTransformMargin = 1.2;
 
 /// For matrix instructions, in rows of one: from one to the next with the same sums.
 inline constexpr double kMatrixLatency = 52;

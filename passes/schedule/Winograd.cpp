@@ -51,6 +51,16 @@ struct Transform {
   Matrix input, window, output;
 
   int64_t points() const { return outputs + kTaps - 1; }
+  /// Additions and multiplications for a number that is made of inputs, along both axes of a tile.
+  double operations() const {
+    double total = 0;
+    for (ArrayRef<double> line : input) {
+      total -= 1;
+      for (double factor : line)
+        total += factor == 0 ? 0 : std::abs(factor) == 1 ? 1 : 2;
+    }
+    return 2 * total / double(points());
+  }
 };
 
 /// An axis of the result and one of the sum along which an operand moves alike.
@@ -151,7 +161,8 @@ static Expr tilesOf(const Windows &windows, const Window &window, const Transfor
 }
 
 /// Whether the products of fewer numbers save more time than the sums along tiles and larger weights cost.
-static bool isWorthwhile(const Windows &windows, const Transform &transform, RatesAttr rates) {
+static bool isWorthwhile(const Windows &windows, const Transform &transform, TargetAttr target) {
+  RatesAttr rates = target.getRates();
   llvm::SmallBitVector data = axesOf(windows.data.tracker), weight = axesOf(windows.weight.tracker);
   double points = double(transform.points()) * transform.points();
   double read = points, written = points, multiplied = points, weights = points, summed = kTaps * kTaps;
@@ -174,9 +185,13 @@ static bool isWorthwhile(const Windows &windows, const Transform &transform, Rat
     return std::max(2 * products / rates.getProductOpsPerNs(), 4 * weights / rates.getBytesPerNs());
   };
   double direct = time(summed, weights / points * kTaps * kTaps);
-  // A kernel for each line of a tile, and one for two of its points.
-  double launches = (transform.points() + points / 2) * target::times::kLaunchNanoseconds;
-  double tiled = time(multiplied, weights) + (read + written) * target::times::kTransformNanoseconds + launches;
+  // A kernel for each line of a tile, and two for what becomes of the products.
+  double launches = (transform.points() + 2) * target::times::kLaunchNanoseconds;
+  double numbers = read + written, bytes = numbers * sizeof(float);
+  double transforms = numbers * transform.operations() * target::times::kTransformNanoseconds;
+  if (size_t caches = target.getCaches().size(); caches > 0 && bytes > double(target.cacheBytes(caches)))
+    transforms = std::max(transforms, bytes / rates.getBytesPerNs());
+  double tiled = time(multiplied, weights) + transforms + launches;
   return tiled * target::times::kTransformMargin < direct;
 }
 
@@ -435,7 +450,7 @@ struct Winograd : kiln::impl::WinogradBase<Winograd> {
       if (multipliesNarrow(sum, target, [&](Value value) { return constants.isConstant(value); }))
         continue;
       std::optional<Windows> windows = match(sum, constants);
-      if (windows && isWorthwhile(*windows, transform, target.getRates()))
+      if (windows && isWorthwhile(*windows, transform, target))
         Rewriter(*windows, transform).rewrite();
     }
     graph::eraseDeadOps(main);
