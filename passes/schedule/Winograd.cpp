@@ -136,8 +136,6 @@ static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &c
       sum, edgeOf(product->getOperand(isSecond ? 0 : 1)), edgeOf(product->getOperand(isSecond ? 1 : 0)), {}, {}};
 
   llvm::SmallBitVector data = axesOf(found.data.tracker), weight = axesOf(found.weight.tracker);
-  // The parts of tiles of an unknown number of pictures, themselves of unknown size, would be copied once more.
-  bool areOpen = !found.shape().front().isConst() && !weight.test(0);
   SmallVector<Window, 2> windows;
   for (int64_t tap : sum.getAxes())
     for (int64_t axis = 0; axis < int64_t(found.shape().size()) && windows.size() < 2; ++axis) {
@@ -145,7 +143,7 @@ static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &c
       bool isUsed = llvm::any_of(windows, [&](const Window &window) { return window.axis == axis; });
       if (!found.shape()[tap].isConst(kTaps) || !weight.test(tap) || !data.test(tap) || isUsed ||
           llvm::is_contained(sum.getAxes(), axis) || weight.test(axis) || !data.test(axis) || size.max() < 2 ||
-          (areOpen && !size.isConst()) || !movesAlike(found.data.tracker, axis, tap))
+          !movesAlike(found.data.tracker, axis, tap))
         continue;
       windows.push_back({axis, tap});
       break;
