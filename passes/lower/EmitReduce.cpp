@@ -318,6 +318,30 @@ void KernelLowering::takeIn(llvm::MutableArrayRef<Largest> scores, llvm::Mutable
       accumulate(total, reduced);
 }
 
+std::optional<int64_t> KernelLowering::pointsOneByOne(const Steps &part, const Steps &inside, const Reduced &reduced) {
+  // Masks of a step whose points are known are known, too.
+  if (&part == &inside || part.begin.isConst() || inside.guards.size() != 1 || kernel::hasFragments(walk()))
+    return std::nullopt;
+  AxisSet about = none();
+  addVariables(inside.guards.front(), about);
+  std::optional<int64_t> points;
+  for (unsigned axis : about.set_bits())
+    if (isUnrolled(axis)) {
+      if (points || !llvm::is_contained(reduced.unrolled, axis))
+        return std::nullopt;
+      points = axis;
+    }
+  if (!points)
+    return std::nullopt;
+  int64_t loop = reduced.loops.back();
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes()))
+    if (view::less(index, size) == inside.guards.front() &&
+        view::provablyEqual(index - fix(index, *points, 0), variableOf(*points)) &&
+        view::provablyEqual(index - fix(index, loop, 0), variableOf(loop) * sizeOf(*points)))
+      return points;
+  return std::nullopt;
+}
+
 void KernelLowering::takeInAll(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals,
                                const Reduced &reduced) {
   if (reduced.loops.empty())
@@ -340,7 +364,17 @@ void KernelLowering::takeInAll(llvm::MutableArrayRef<Largest> scores, llvm::Muta
   SmallVector<uop::RangeOp> ranges;
   for (size_t number = 0; number + 1 < reduced.loops.size(); ++number)
     ranges.push_back(open(number));
-  for (const Steps &part : stepsOf(reduced.loops.back())) {
+  auto parts = stepsOf(reduced.loops.back());
+  for (const Steps &part : parts) {
+    if (std::optional<int64_t> points = pointsOneByOne(part, parts.front(), reduced)) {
+      Reduced single = reduced;
+      llvm::erase(single.unrolled, *points);
+      uop::RangeOp range = openPoints(*points, reduced.loops.back(), part, parts.front(), carried.values());
+      carried.set(range.getCarried());
+      takeIn(scores, totals, single);
+      close(range);
+      continue;
+    }
     uop::RangeOp range = open(reduced.loops.size() - 1, &part);
     takeIn(scores, totals, reduced);
     close(range);

@@ -445,6 +445,11 @@ private:
   void takeIn(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
   /// The same for all steps of the loops, which it opens and closes.
   void takeInAll(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
+  /// The unrolled axis whose points the steps at the edge of a sum's loop take in one after another, where `inside` are
+  /// the steps without an edge; nullopt: each step takes in all points, with masks.
+  std::optional<int64_t> pointsOneByOne(const Steps &part, const Steps &inside, const Reduced &reduced);
+  /// Opens a loop over such points.
+  uop::RangeOp openPoints(int64_t axis, int64_t loop, const Steps &part, const Steps &inside, mlir::ValueRange inits);
   /// The reduces that can share the loops of `reduce` from the scope `place`, itself first.
   llvm::SmallVector<kernel::ReduceOp> walkedWith(kernel::ReduceOp reduce, size_t place);
   /// The reduces that a value is computed from, and itself.

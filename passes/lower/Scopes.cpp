@@ -210,6 +210,31 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   return range;
 }
 
+uop::RangeOp KernelLowering::openPoints(int64_t axis, int64_t loop, const Steps &part, const Steps &inside,
+                                        ValueRange inits) {
+  Expr guard = inside.guards.front(), left = 0;
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes()))
+    if (view::less(index, size) == guard)
+      left = size - fix(index, axis, 0).substitute({{variableOf(loop), part.begin}});
+  // The loop may end before the domain does.
+  left = resolve(view::minimum(left, (part.end - part.begin) * sizeOf(axis)));
+  Value to = index(left), step = index(part.begin);
+  auto range = uop::RangeOp::create(here(), loc_, constant(indexType_, 0), to, inits, nextLoop_++, /*reduce=*/true);
+  trips_[range] = isOfSizes(left) ? left : Expr(0);
+  auto scope = std::make_unique<Scope>();
+  scope->block = &range.getBody().front();
+  scope->variables[variableOf(axis)] = range.getIndex();
+  scope->variables[variableOf(loop)] = step;
+  scope->begin = 0;
+  scope->end = left;
+  scope->inside = true;
+  scope->tested.push_back(guard);
+  scope->tests.push_back(resolve(guard));
+  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scopes_.push_back(std::move(scope));
+  return range;
+}
+
 void KernelLowering::closeLoop(ValueRange yields) {
   for (llvm::unique_function<void()> &emit : scopes_.back()->last)
     emit();
