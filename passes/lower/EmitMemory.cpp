@@ -100,19 +100,32 @@ SmallVector<Value> KernelLowering::placesOfLanes(Value pointer, Expr where) {
   for (size_t lane = 1; lane < each.size() && !step.isConst(); ++lane)
     if (each[lane] - each[lane - 1] != step)
       step = 0;
-  if (!step.isConst()) {
-    Expr offset =
-        each[0].kind() == Expr::Kind::Add && each[0].operands().back().isConst() ? each[0].operands().back() : Expr(0);
-    size_t depth = std::max(depthOf(each[0]), depthOf(step));
-    for (size_t lane = 1; lane < each.size(); ++lane) {
-      Expr begin = each[lane] - offset;
-      if (depthOf(begin) != depth || scopes_[depth]->indices.contains(begin))
-        continue;
-      Value before = index(each[lane - 1] - offset), distance = index(step);
+  if (step.isConst())
+    return llvm::map_to_vector(each, [&](Expr one) { return index(one); });
+  // The part of a tile that begins later has the places of the whole tile, so much further on.
+  Expr later = 0, offset = 0;
+  for (Expr term : each[0].kind() == Expr::Kind::Add ? each[0].operands() : ArrayRef(each[0])) {
+    if (isOfPart(term))
+      later = later + term;
+    else if (term.isConst())
+      offset = term;
+  }
+  size_t depth = std::max(depthOf(each[0] - later), depthOf(step));
+  SmallVector<Value> places;
+  for (size_t lane = 0; lane < each.size(); ++lane) {
+    Expr begin = each[lane] - later - offset;
+    if (lane > 0 && depthOf(begin) == depth && !scopes_[depth]->indices.contains(begin)) {
+      Value before = index(each[lane - 1] - later - offset), distance = index(step);
       scopes_[depth]->indices[begin] = alu(Alu::ADD, {before, distance}, indexType_, depth);
     }
+    Value place = index(begin + offset);
+    if (!later.isConst(0)) {
+      Value further = index(later);
+      place = alu(Alu::ADD, {place, further}, indexType_, std::max(depth, depthOf(later)));
+    }
+    places.push_back(place);
   }
-  return llvm::map_to_vector(each, [&](Expr one) { return index(one); });
+  return places;
 }
 
 Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {

@@ -187,18 +187,27 @@ Value KernelLowering::index(Expr expr) {
   return scopes_[depth]->indices[expr] = value;
 }
 
+bool KernelLowering::isOfPart(Expr expr) {
+  bool isOfPart = false;
+  expr.forEachVariable([&](Expr variable) { isOfPart |= variable.name() == kPart; });
+  return isOfPart;
+}
+
 Value KernelLowering::indexOp(Expr expr, size_t depth) {
   Type boolean = builder_.getI1Type();
   SmallVector<Expr> operands(expr.operands());
   auto fold = [&](Alu kind, Type type) {
-    // Outer terms first: parts that do not change in a loop are summed before it.
+    // Outer terms first: parts that do not change in a loop are summed before it. Except in a part of a tile at an
+    // edge: most steps of the loops around would compute its sums in vain.
+    bool isLate = isOfPart(expr);
     Value value;
-    for (size_t where = 0; where <= depth; ++where)
+    for (size_t i = 0; i <= depth; ++i)
       for (Expr operand : operands) {
+        size_t where = isLate ? depth - i : i;
         if (depthOf(operand) != where)
           continue;
         Value next = index(operand);
-        value = value ? alu(kind, {value, next}, type, where) : next;
+        value = value ? alu(kind, {value, next}, type, isLate ? depth : where) : next;
       }
     return value;
   };

@@ -33,6 +33,9 @@ struct Tile {
   bool lanes = false;                    ///< each value is a vector over the lane axis
 };
 
+/// The variable of index math that says where a part of a tile begins.
+inline constexpr llvm::StringLiteral kPart = "_part";
+
 /// A kernel value as one of the walks computes it.
 using WalkedValue = std::pair<unsigned, mlir::Value>;
 
@@ -161,6 +164,8 @@ private:
   void inPart(const Edge &edge, int64_t points, llvm::function_ref<void()> body);
   /// Runs `body` for all points that are left, fewer than a tile has, in parts of sizes that differ.
   void inParts(const Edge &edge, llvm::function_ref<void()> body);
+  /// The same in one part, of one of these sizes.
+  void inPartOfAll(const Edge &edge, llvm::ArrayRef<int64_t> parts, llvm::function_ref<void()> body);
   /// The same from the point `begin` on, in parts of these sizes.
   void inParts(const Edge &edge, llvm::ArrayRef<int64_t> parts, mlir::Value begin, llvm::function_ref<void()> body);
   /// Runs `body` at the edge of the domain, for these guards.
@@ -364,6 +369,8 @@ private:
   /// A comparison or conjunction as a bool, even if it is a constant.
   mlir::Value condition(view::Expr expr);
   mlir::Value indexOp(view::Expr expr, size_t depth);
+  /// Whether an expression depends on where a part of a tile begins.
+  static bool isOfPart(view::Expr expr);
   /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, if it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
   /// Conditions that all have to hold: those that lanes share as one number; `ofLanes` makes a vector of each other

@@ -13,6 +13,8 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/uop/Late.h"
+
 using namespace kiln;
 using namespace kiln::lower;
 using namespace mlir;
@@ -452,7 +454,20 @@ void KernelLowering::inParts(const Edge &edge, llvm::function_ref<void()> body) 
   int64_t unit = 1;
   while (2 * unit < edge.points && view::mod(edge.left, 2 * unit).isConst(0))
     unit *= 2;
-  inParts(edge, partsOf(edge.points - 1, unit), constant(indexType_, 0), body);
+  SmallVector<int64_t> parts = partsOf(edge.points - 1, unit);
+  // If there is a part for each number, it begins where the tile does.
+  if (int64_t(parts.size()) == (edge.points - 1) / unit)
+    return inPartOfAll(edge, parts, body);
+  inParts(edge, parts, constant(indexType_, 0), body);
+}
+
+void KernelLowering::inPartOfAll(const Edge &edge, ArrayRef<int64_t> parts, llvm::function_ref<void()> body) {
+  Expr holds = resolve(view::greaterEqual(edge.left, parts.front()));
+  if (parts.size() == 1)
+    return inTest(condition(holds), [&] { inPart(edge, parts.front(), body); });
+  inBranches(holds, [&](bool isAll) {
+    isAll ? inPart(edge, parts.front(), body) : inPartOfAll(edge, parts.drop_front(), body);
+  });
 }
 
 void KernelLowering::inParts(const Edge &edge, ArrayRef<int64_t> parts, Value begin, llvm::function_ref<void()> body) {
@@ -466,9 +481,10 @@ void KernelLowering::inParts(const Edge &edge, ArrayRef<int64_t> parts, Value be
   if (part > 3 && parts.back() == 1)
     takes = alu(Alu::AND, {takes, alu(Alu::CMPNE, {after(part + 1), all}, boolean, depth)}, boolean, depth);
   Value end = alu(Alu::WHERE, {takes, after(part), begin}, indexType_, depth);
+  end.getDefiningOp()->setAttr(uop::kLate, builder_.getUnitAttr());
   inTest(takes, [&] {
     LoweredWalk before = walks_[walk_];
-    Expr variable = variableOf(edge.axis), moved = Expr::variable("_part", 0, edge.points - part);
+    Expr variable = variableOf(edge.axis), moved = Expr::variable(kPart, 0, edge.points - part);
     scopes_.back()->variables[moved] = begin;
     begins_[variable] = variable + moved;
     walks_[walk_].index[edge.of] = before.index[edge.of].substitute(begins_);

@@ -13,6 +13,7 @@
 #include "ir/base/Devices.h"
 #include "ir/base/Target.h"
 #include "ir/uop/FarLoads.h"
+#include "ir/uop/Late.h"
 #include "ir/uop/PastCaches.h"
 #include "ir/uop/ShortLoops.h"
 #include "render/kernel/Alignment.h"
@@ -24,6 +25,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -274,21 +276,26 @@ static bool wrapsIndices(uop::RangeOp op) {
       .wasInterrupted();
 }
 
-/// A loop of more ops is too long to be unrolled: LLVM would count what that takes, twice.
-static constexpr int64_t kMostUnrolled = 128;
+/// A loop of more ops is too long to be unrolled, unless it has few steps: LLVM would count what that takes, twice.
+static constexpr int64_t kMostUnrolled = 128, kFewSteps = 8;
 
 static bool isLong(uop::RangeOp op) {
+  auto from = op.getFrom().getDefiningOp<uop::ConstOp>(), to = op.getTo().getDefiningOp<uop::ConstOp>();
+  auto number = [](uop::ConstOp of) { return llvm::cast<mlir::IntegerAttr>(of.getValue()).getInt(); };
+  if (from && to && number(to) - number(from) <= kFewSteps)
+    return false;
   int64_t ops = 0;
-  op.walk([&](mlir::Operation *) {
+  auto count = [&](mlir::Operation *) {
     return ++ops > kMostUnrolled ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-  });
-  return ops > kMostUnrolled;
+  };
+  return op.walk(count).wasInterrupted();
 }
 
-/// What LLVM should not do with a loop; null: nothing. Its vectoriser (22.1) treats an index modulo a power of two as if
-/// it did not wrap, guarded by a test of something else.
+/// What LLVM should not do with a loop; null: nothing.
 static llvm::MDNode *hintsFor(uop::RangeOp op, llvm::LLVMContext &context) {
   llvm::SmallVector<llvm::Metadata *> hints{nullptr};
+  // LLVM's vectoriser (22.1) treats an index modulo a power of two as if it did not wrap, guarded by a test of
+  // something else.
   if (wrapsIndices(op)) {
     llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
                              llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
@@ -653,6 +660,12 @@ void KernelRenderer::render(uop::DotOp op) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
+/// The same value, which LLVM does not know: it neither moves it nor what is computed from it out of a loop.
+static Value *kept(llvm::IRBuilderBase &b, Value *value) {
+  auto *type = llvm::FunctionType::get(value->getType(), {value->getType()}, /*isVarArg=*/false);
+  return b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/true), {value});
+}
+
 void KernelRenderer::render(uop::AluOp op) {
   Alu kind = op.getKind().getValue();
   llvm::SmallVector<Value *, 3> operands =
@@ -668,7 +681,8 @@ void KernelRenderer::render(uop::AluOp op) {
     facts.nonNegative = llvm::all_of(op.getOperands(), [&](mlir::Value v) { return atLeast(v, 0); });
     facts.divisorNonZero = op.getNumOperands() == 2 && atLeast(op.getOperands()[1], 1);
   }
-  values_[op] = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
+  Value *result = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
+  values_[op] = op->hasAttr(uop::kLate) ? kept(b_, result) : result;
 }
 
 /// The vectors whose same lane makes up a vector, in its order, and that lane's number; none if it is made otherwise.
