@@ -36,7 +36,8 @@ struct CutWork {
 
 class Judge {
 public:
-  Judge(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights, ArrayRef<CutAxis> axes);
+  Judge(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights, ArrayRef<CutAxis> axes,
+        ArrayRef<double> open);
 
   /// The times on each number of threads, added up.
   double costOf(ArrayRef<Cut> cuts) const;
@@ -68,10 +69,14 @@ static llvm::SmallBitVector neighboursOf(const optimize::Access &access) {
   return axes;
 }
 
-Judge::Judge(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights, ArrayRef<CutAxis> axes)
+Judge::Judge(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights, ArrayRef<CutAxis> axes,
+             ArrayRef<double> open)
     : axes_(axes) {
   for (const Work &work : optimize::workOf(func, target)) {
     CutWork cut{work.nanoseconds, isa<LoadOp>(work.op), false, work.axes, {}};
+    for (auto [axis, chunks] : llvm::enumerate(open))
+      if (work.axes.test(axis))
+        cut.nanoseconds /= chunks;
     std::optional<optimize::Access> access;
     if (auto load = dyn_cast<LoadOp>(work.op))
       access = optimize::accessOf(load);
@@ -82,7 +87,7 @@ Judge::Judge(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights
       cut.neighbours = neighboursOf(*access);
     }
     works_.push_back(cut);
-    alone_ += work.nanoseconds;
+    alone_ += cut.nanoseconds;
   }
 }
 
@@ -128,8 +133,8 @@ double Judge::costOf(ArrayRef<Cut> cuts) const {
 }
 
 SmallVector<Cut, 2> optimize::chooseCuts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
-                                         ArrayRef<CutAxis> axes, int64_t most) {
-  Judge judge(func, target, weights, axes);
+                                         ArrayRef<CutAxis> axes, int64_t most, ArrayRef<double> open) {
+  Judge judge(func, target, weights, axes, open);
   if (judge.alone() < 2 * kThreadNanoseconds)
     return {};
   SmallVector<Cut, 2> best;

@@ -24,8 +24,9 @@ struct Cut {
 
 /// The cuts of a kernel without opts with which it takes the least time on any number of threads; none if it is too
 /// short, or `most` chunks are too few. `axes`: those that may be cut, in loop order; `most`: chunks; `weights`:
-/// buffers that are the same in every run.
+/// buffers that are the same in every run; `open`: how many chunks each axis of the domain is cut into anyway, if only
+/// a run knows. Cuts are those of one of them, as there may be no more.
 llvm::SmallVector<Cut, 2> chooseCuts(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
-                                     llvm::ArrayRef<CutAxis> axes, int64_t most);
+                                     llvm::ArrayRef<CutAxis> axes, int64_t most, llvm::ArrayRef<double> open = {});
 
 } // namespace kiln::optimize

@@ -67,7 +67,12 @@ void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least, bo
   for (size_t axis : axes)
     if (countOf_[axis] > 0)
       loops.push_back({axis, countOf_[axis], axis == rows ? least : 1, axis == rows && evenly});
-  for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_))
+  SmallVector<double> open(countOf_.size(), 1.0);
+  for (kernel::AxisAttr axis : trial_.func().getLoopAxes())
+    if (view::Expr size = axis.getSize().getValue();
+        axis.getKind() == AxisKind::Chunk && !size.isConst() && axis.getId() < int64_t(open.size()))
+      open[axis.getId()] = std::max(1.0, target::typicalSize(size));
+  for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_, open))
     addChunks(axis, parts);
 }
 
