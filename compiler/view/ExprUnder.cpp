@@ -70,9 +70,11 @@ static Expr through(Expr e, const DenseMap<Expr, Expr> &there, DenseMap<Expr, Ex
   return e.substitute(there).substitute(back);
 }
 
-/// Divisions take many times what other operators take.
+/// How many other operators a division takes as long as.
+static constexpr int64_t kDivisionWeight = 4;
+
 static bool isSimpler(Expr a, Expr b) {
-  auto cost = [](Expr e) { return std::pair(e.isConst() ? 0 : e.node()->divisions, e.weight()); };
+  auto cost = [](Expr e) { return e.weight() + kDivisionWeight * (e.isConst() ? 0 : int64_t(e.node()->divisions)); };
   return cost(a) < cost(b);
 }
 

@@ -48,11 +48,12 @@ static Index elementOf(const View &view, Expr number) {
   return view.at(coordinates);
 }
 
-Index ShapeTracker::at(ArrayRef<Expr> position) const {
-  if (llvm::any_of(views_, [](const View &v) { return hasZero(v.shape()); }))
+/// The element at a position; where it is not valid, any number, or with `staysInside` one of an element that exists.
+static Index elementAt(ArrayRef<View> views, ArrayRef<Expr> position, bool staysInside) {
+  if (llvm::any_of(views, [](const View &v) { return hasZero(v.shape()); }))
     return {0, 0};
-  Index here = views_.back().at(position);
-  for (const View &view : llvm::reverse(ArrayRef(views_).drop_back())) {
+  Index here = views.back().at(position);
+  for (const View &view : llvm::reverse(views.drop_back())) {
     if (here.valid.isConst(0))
       break;
     View merged = withFewestAxes(view);
@@ -65,16 +66,20 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
         next = apart;
     }
     // A place matters where views further out are valid: quotients and remainders by their padding fall away there.
-    here = {simplifyUnder(next.index, here.valid), logicalAnd({here.valid, simplifyUnder(next.valid, here.valid)})};
+    if (!staysInside)
+      next = {simplifyUnder(next.index, here.valid), simplifyUnder(next.valid, here.valid)};
+    here = {next.index, logicalAnd({here.valid, next.valid})};
   }
   if (here.valid.isConst(0))
     return {0, 0};
   // If padding surrounds an empty part, there is an index to compute, yet a size is 0: the answer is "not valid", and
   // finding it must not divide by 0.
-  if (llvm::any_of(llvm::drop_begin(views_), [](const View &v) { return v.mask().has_value(); }))
+  if (llvm::any_of(llvm::drop_begin(views), [](const View &v) { return v.mask().has_value(); }))
     here = {guardDivisors(here.index), guardDivisors(here.valid)};
   return here;
 }
+
+Index ShapeTracker::at(ArrayRef<Expr> position) const { return elementAt(views_, position, /*staysInside=*/false); }
 
 Index ShapeTracker::at() const { return at(axisVariables(shape())); }
 
@@ -96,10 +101,10 @@ static Expr greatest(Expr index, ArrayRef<Expr> axes) {
 Expr ShapeTracker::realSize() const {
   if (hasZero(shape()))
     return 0;
-  Index here = at();
+  Shape position = axisVariables(shape());
+  Index here = elementAt(views_, position, /*staysInside=*/true);
   if (here.valid.isConst(0))
     return 0;
-  Shape position = axisVariables(shape());
   return greatest(here.index, position) + Expr(1);
 }
 
