@@ -224,8 +224,17 @@ Value KernelLowering::foldLanes(Alu kind, Value vector) {
   Type element = getElementTypeOrSelf(vector.getType());
   size_t depth = scopes_.size() - 1;
   auto from = [&](int64_t lane, Type type) -> Value { return uop::GepOp::create(here(), loc_, type, vector, lane); };
+  // LLVM (22.1) takes halves of products of bytes that are added for an instruction that adds all lanes, and drops
+  // some: of integers, parts are added one after the other.
+  if (constexpr int64_t kPart = 4; isa<IntegerType>(element) && lanes() > kPart && lanes() % kPart == 0) {
+    Type type = VectorType::get(kPart, element);
+    Value sum = from(0, type);
+    for (int64_t first = kPart; first < lanes(); first += kPart)
+      sum = alu(kind, {sum, from(first, type)}, type, depth);
+    vector = sum;
+  }
   // The same sums in the same order as lane by lane, in whole registers as long as there are any.
-  for (int64_t half = lanes(); half % 2 == 0 && half > 2;) {
+  for (int64_t half = uop::lanesOf(vector.getType()); half % 2 == 0 && half > 2;) {
     half /= 2;
     Type type = VectorType::get(half, element);
     vector = alu(kind, {from(0, type), from(half, type)}, type, depth);
