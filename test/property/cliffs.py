@@ -45,6 +45,14 @@ def run(command, folder=None):
     return done.stdout + done.stderr
 
 
+def keep(row, path):
+    """Prints a row, and adds it to the file, if one is given."""
+    print(row, flush=True)
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(row + "\n")
+
+
 def write_npy(path, shape, chance):
     values = [chance.uniform(-0.5, 0.5) for _ in range(61)]
     count = elements(shape)
@@ -188,8 +196,8 @@ def session_of(graph, folder):
     return lambda: session.run(None, feed)
 
 
-def least_of_program(program, graph, folder, runs):
-    text = run([program, *(f"{name}.npy" for name in graph.inputs), "--threads", "1", f"--bench={runs}"], folder)
+def least_of_program(program, inputs, folder, runs):
+    text = run([program, *(f"{name}.npy" for name in inputs), "--threads", "1", f"--bench={runs}"], folder)
     found = re.search(r"min ([\d.]+) (\w+)", text)
     if not found:
         raise Failed(f"{program} gives no time: {text[-200:]}")
@@ -224,7 +232,7 @@ def times(kiln, graph, folder, options, kinds):
             if kind == "ort":
                 continue
             runs = 3 if least[kind] == float("inf") else max(3, min(200, int(SECONDS_A_TURN * 1e6 / max(least[kind], 1))))
-            least[kind] = min(least[kind], least_of_program(f"./{kind}.program", graph, folder, runs))
+            least[kind] = min(least[kind], least_of_program(f"./{kind}.program", graph.inputs, folder, runs))
         if call:
             least["ort"] = min(least.get("ort", float("inf")), least_of_session(call))
     return least
@@ -292,10 +300,7 @@ def main():
         for text, ratio in rows:
             found += 1
             row = f"seed {seed} ({graph.pattern}): {ratio:.1f} times: {text}"
-            print(row if given.time else f"{row}\n  {json.dumps(graph.document(True))}", flush=True)
-            if given.keep:
-                with open(given.keep, "a", encoding="utf-8") as file:
-                    file.write(row + "\n")
+            keep(row if given.time else f"{row}\n  {json.dumps(graph.document(True))}", given.keep)
     print(f"{done} graphs from seed {given.seed} on: {found} cliffs")
     sys.exit(found != 0)
 

@@ -6,7 +6,6 @@ is marked, and the exit status is 1. cliffs.py has graphs of several operators.
 """
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,9 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-FEW_MICROSECONDS, TURNS, SECONDS_A_TURN = 5, 3, 0.05
+from cliffs import SECONDS_A_TURN, TURNS, Failed, keep, least_of_program, least_of_session, run
+
+FEW_MICROSECONDS = 5
 # What letters in a shape stand for; a fixed size is written as a number.
 SIZES = {"n": 4, "t": 333, "h": 30, "w": 44, "s": 50, "m": 1000, "L": 20000}
 F, I64, I32, BOOL, U8 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL, TensorProto.UINT8
@@ -240,22 +241,6 @@ def microsoft_cases(i64, f32):
         coefficients=[0.1] * 100, support_vectors=[float(v) for v in f32(2000)], rho=[0.2], **ml)
 
 
-def seconds_of(call):
-    least, end = float("inf"), time.perf_counter() + SECONDS_A_TURN
-    while time.perf_counter() < end:
-        begin = time.perf_counter()
-        call()
-        least = min(least, time.perf_counter() - begin)
-    return least * 1e6
-
-
-def run(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise RuntimeError((done.stderr or done.stdout).strip()[-160:])
-    return done.stdout + done.stderr
-
-
 def times(kiln, case, folder):
     """Microseconds of a run and seconds of compiling: {"open": …, "fixed": …, "ort": …}."""
     least, compiled, feed = {}, {}, case.feed()
@@ -278,11 +263,9 @@ def times(kiln, case, folder):
     for _ in range(TURNS):
         for kind in compiled:
             runs = 3 if least[kind] == float("inf") else max(3, min(500, int(SECONDS_A_TURN * 1e6 / max(least[kind], 1))))
-            text = run([f"./{kind}.program", *(f"{name}.npy" for name in feed), "--threads", "1", "--no-print", f"--bench={runs}"],
-                       folder)
-            least[kind] = min(least[kind], float(re.search(r"min ([\d.]+) us", text).group(1)))
+            least[kind] = min(least[kind], least_of_program(f"./{kind}.program", feed, folder, runs))
         if session:
-            least["ort"] = min(least.get("ort", float("inf")), seconds_of(lambda: session.run(None, feed)))
+            least["ort"] = min(least.get("ort", float("inf")), least_of_session(lambda: session.run(None, feed)))
     return least, compiled
 
 
@@ -301,7 +284,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 least, compiled = times(given.kiln, case, folder)
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
+            except (Failed, subprocess.TimeoutExpired) as error:
                 print(f"{case.name}: {error}", flush=True)
                 found += 1
                 continue
@@ -311,10 +294,7 @@ def main():
         found += bool(over)
         row = " ".join([f"{case.name}:", *(f"{kind} {value:.1f} us" for kind, value in least.items()),
                         *(f"compile {kind} {value:.2f} s" for kind, value in compiled.items()), *(["OVER", *over] if over else [])])
-        print(row, flush=True)
-        if given.keep:
-            with open(given.keep, "a", encoding="utf-8") as file:
-                file.write(row + "\n")
+        keep(row, given.keep)
     print(f"{found} of {len(CASES)} cases are over {given.most}")
     sys.exit(found != 0)
 
