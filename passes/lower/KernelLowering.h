@@ -157,8 +157,8 @@ private:
     view::Expr guard, left;       ///< left: how many points are inside the domain
     std::optional<int64_t> known; ///< as many, where all edges are alike
   };
-  /// For the first of these guards about one unrolled axis that ends within a tile, if its points need not be tested
-  /// one by one; nullopt: there is none, or edges that are known differ.
+  /// The edge that the first of these guards about one unrolled axis tells of; nullopt where there is no such guard,
+  /// where points have to be tested one by one, or where edges that are known differ.
   std::optional<Edge> edgeOfRows(llvm::ArrayRef<view::Expr> guards);
   /// Runs `body` for the first points of a tile, which are inside the domain.
   void inPart(const Edge &edge, int64_t points, llvm::function_ref<void()> body);

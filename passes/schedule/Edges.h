@@ -59,7 +59,8 @@ llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
 /// Values that a kernel knows without reading memory.
 bool isNumber(mlir::Value value);
 
-/// The number that each element seen through an edge is; null if it is none, or only some elements are, among padding.
+/// The number that all elements have which are seen through an edge; null if there is no such number, as where padding
+/// lies around it.
 graph::ConstOp numberThroughout(const Edge &edge);
 
 /// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.

@@ -277,17 +277,11 @@ bool Chooser::chooseFewColumns(const TiledProduct &product) {
   return true;
 }
 
-ProductAttr Chooser::fastDot(const Product &product) const {
-  ProductAttr dot =
-      target_.dotProduct(product.operands[0].narrow.getType(), product.operands[1].narrow.getType(), product.sum());
-  return dot && dot.getK() > dot.getSteps() ? dot : nullptr;
-}
-
 bool Chooser::chooseDots(const TiledProduct &product) {
   if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
   Value rows = product.rowOperand().narrow;
-  ProductAttr instruction = fastDot(product.sum);
+  ProductAttr instruction = fastDot(product.sum, target_);
   if (!instruction || fixedSize(product.n) < instruction.getN())
     return false;
   // Columns that no weight is are packed when the program runs, for as many rows.

@@ -33,8 +33,8 @@ std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices
     Value narrow = product->operands[side].narrow, other = product->operands[!side].narrow;
     LoadOp matrix = optimize::onlyLoadOf(narrow); // which may be widened where it is multiplied
     auto vector = other.getDefiningOp<LoadOp>();
-    ProductAttr instruction =
-        byMatrices ? target_.matrixProduct(narrow.getType(), other.getType(), product->sum()) : fastDot(*product);
+    ProductAttr instruction = byMatrices ? target_.matrixProduct(narrow.getType(), other.getType(), product->sum())
+                                         : fastDot(*product, target_);
     if (!matrix || !vector || !instruction || matrix.getRow() || vector.getRow())
       continue;
     Access elements = optimize::accessOf(matrix), terms = optimize::accessOf(vector);

@@ -126,9 +126,6 @@ private:
   bool chooseMatrices(const TiledProduct &product);
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const TiledProduct &product);
-  /// The dot instruction for a product of narrow operands, in their order, if it is faster than multiply-adds of
-  /// widened ones; null: none is.
-  ProductAttr fastDot(const kernel::Product &product) const;
   void chooseLanes();
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.

@@ -64,6 +64,14 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
   return m;
 }
 
+ProductAttr optimize::fastDot(const kernel::Product &product, TargetAttr target) {
+  if (!product.isNarrow())
+    return nullptr;
+  const auto &[one, other] = product.operands;
+  ProductAttr dot = target.dotProduct(one.narrow.getType(), other.narrow.getType(), product.sum());
+  return dot && dot.getK() > dot.getSteps() ? dot : nullptr;
+}
+
 bool optimize::isWhole(const Access &access) { return trackerOf(access.op).at().valid.isConst(1); }
 
 int64_t optimize::bytesOfElement(const Access &access) {

@@ -30,6 +30,10 @@ int64_t bytesOfElement(const Access &access);
 using kernel::dependsOn;
 using kernel::onlyLoadOf;
 
+/// The dot instruction for a product of narrow operands, in their order, if it is faster than multiply-adds of widened
+/// ones; null: none is.
+ProductAttr fastDot(const kernel::Product &product, TargetAttr target);
+
 /// A sum of products of an operand that moves along `m` and one that moves along `n`: what a register tile is for.
 struct TiledProduct {
   kernel::Product sum;

@@ -31,13 +31,10 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
   };
   // A product of matrices has its lanes along columns, which one of its factors stands still along.
   if (optimize::findProduct(func, target, weights, /*relays=*/true)) {
-    ProductAttr dot = product->isNarrow() ? target.dotProduct(product->operands[0].narrow.getType(),
-                                                              product->operands[1].narrow.getType(), product->sum())
-                                          : ProductAttr();
+    ProductAttr dot = optimize::fastDot(*product, target);
     for (int64_t axis : reduce.getAxes())
-      if (Expr terms = tracker.shape()[axis]; dot && dot.getK() > dot.getSteps() && terms.isConst() &&
-                                              terms.constant() >= target::kFewestDotTerms &&
-                                              terms.constant() % dot.getK() == 0)
+      if (Expr terms = tracker.shape()[axis];
+          dot && terms.isConst() && terms.constant() >= target::kFewestDotTerms && terms.constant() % dot.getK() == 0)
         if (std::optional<size_t> along = alongOf(axis))
           return along;
     return std::nullopt;
