@@ -139,7 +139,7 @@ void KernelLowering::inInterior(llvm::function_ref<void()> body) {
   });
 }
 
-void KernelLowering::inPart(llvm::function_ref<void()> body) {
+void KernelLowering::inOneTensor(llvm::function_ref<void()> body) {
   // Of sums there is too much code for two copies. Code without lanes is a GPU's, or was not optimised.
   if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || !func_.getBody().getOps<kernel::ReduceOp>().empty())
     return body();

@@ -403,7 +403,7 @@ void KernelLowering::inNests(ArrayRef<ArrayRef<int64_t>> nests, llvm::function_r
 }
 
 void KernelLowering::inOuterLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()> body) {
-  inPart([&] {
+  inOneTensor([&] {
     if (loops.empty())
       return body();
     openLoop(loops.front(), {}, /*reduce=*/false);

@@ -220,9 +220,9 @@ private:
   llvm::SmallVector<Decision> decisionsOfTile();
   /// Runs `body` once, or, if masks cut tiles, under a test in two copies: one for tiles inside all masks.
   void inInterior(llvm::function_ref<void()> body);
-  /// Runs `body` once, or, if the loops so far say in which part of a tensor made of parts the points inside them are,
-  /// under a test in two copies: one of each part.
-  void inPart(llvm::function_ref<void()> body);
+  /// Runs `body` once, or, if the loops so far say which of two joined tensors the points inside them come from,
+  /// under a test in two copies: one for each tensor.
+  void inOneTensor(llvm::function_ref<void()> body);
   /// Whether a term of a mask holds in the branch that is being written; nullopt: it differs.
   std::optional<bool> decided(view::Expr term) const;
   /// The terms of a mask that are not decided.
