@@ -26,6 +26,7 @@ void kiln_profile_destroy(kiln_profile *profile) {
   free(profile->launches.spans);
   for (int i = 0; i < WATCHED_THREADS; i++)
     free(profile->threads[i].spans);
+  free(profile->run_seconds);
   free(profile);
 }
 
@@ -51,20 +52,24 @@ void kiln_profile_span(void *user, const kiln_span *span) {
 kiln_status kiln_profile_runs(kiln_profile *profile, kiln_context *context, const kiln_model *model,
                               const kiln_tensor *inputs, int32_t runs, kiln_text *cause) {
   kiln_tensor *outputs = calloc((size_t)model->output_count + 1, sizeof *outputs);
-  if (!outputs) {
+  profile->run_seconds = calloc((size_t)runs + 1, sizeof *profile->run_seconds);
+  if (!outputs || !profile->run_seconds) {
+    free(outputs);
     kiln_text_add(cause, "no memory to profile");
     return KILN_OUT_OF_MEMORY;
   }
   kiln_status status = KILN_OK;
   for (int32_t i = -WARM_UPS; i < runs && !status; i++) {
+    double begin = kiln_seconds();
     if (i == 0) {
-      profile->begin = kiln_seconds();
+      profile->begin = begin;
       atomic_store(&profile->is_on, true);
     }
     if ((status = kiln_run(context, inputs, model->input_count, outputs, model->output_count)))
       kiln_text_add(cause, "%s", kiln_context_error(context));
+    if (i >= 0)
+      profile->run_seconds[i] = kiln_seconds() - begin;
   }
-  profile->seconds = kiln_seconds() - profile->begin;
   profile->runs = runs;
   free(outputs);
   return status;

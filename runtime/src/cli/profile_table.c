@@ -2,7 +2,7 @@
  *
  * A reader wants to know which of the model's nodes take the time, so launches are summed up by the nodes that they
  * compute. The first twenty nodes are shown, each in one row: a convolution may be 24 kernels. --profile-kernels opens
- * the rows. Next to the time is how good it is: the time that the compiler expected, and the share of the roofline,
+ * the rows. A time is the median of the runs, so that one run which waited does not count. Next to the time is how good it is: the time that the compiler expected, and the share of the roofline,
  * which is the time that the arithmetic or the bytes alone take at the device's peak, whichever is longer.
  *
  *===---------------------------------------------------------------------===*/
@@ -36,6 +36,9 @@ typedef struct group {
 } group;
 
 typedef struct table {
+  double *seconds;    /* of each launch */
+  double run_seconds; /* of a run */
+  int32_t runs;
   kernel *kernels;
   group *groups;
   size_t kernel_count, group_count;
@@ -64,7 +67,48 @@ static int compare_groups(const void *left, const void *right) {
   return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
-static size_t sum_kernels(const span_list *list, kernel *kernels) {
+static int compare_times(const void *left, const void *right) {
+  return -by_time(*(const double *)left, *(const double *)right);
+}
+
+/* Sorts the times. */
+static double median(double *times, int32_t count) {
+  if (count <= 0)
+    return 0;
+  qsort(times, (size_t)count, sizeof *times, compare_times);
+  return (times[(count - 1) / 2] + times[count / 2]) / 2;
+}
+
+/* Whether every run launched the same kernels in the same order. */
+static bool runs_are_alike(const span_list *list, size_t runs) {
+  if (!runs || list->count % runs)
+    return false;
+  size_t launches = list->count / runs;
+  for (size_t i = launches; i < list->count; i++)
+    if (strcmp(list->spans[i].name, list->spans[i - launches].name) != 0)
+      return false;
+  return true;
+}
+
+/* The time of each launch: where runs are alike the median of the launches at its place in a run, else its own.
+ * `times` has room for one of each run. */
+static void time_launches(const kiln_profile *profile, double *times, double *seconds) {
+  const span_list *list = &profile->launches;
+  for (size_t i = 0; i < list->count; i++)
+    seconds[i] = list->spans[i].end - list->spans[i].begin;
+  if (!runs_are_alike(list, (size_t)profile->runs))
+    return;
+  size_t launches = list->count / (size_t)profile->runs;
+  for (size_t place = 0; place < launches; place++) {
+    for (int32_t run = 0; run < profile->runs; run++)
+      times[run] = seconds[(size_t)run * launches + place];
+    double typical = median(times, profile->runs);
+    for (int32_t run = 0; run < profile->runs; run++)
+      seconds[(size_t)run * launches + place] = typical;
+  }
+}
+
+static size_t sum_kernels(const span_list *list, const double *seconds, kernel *kernels) {
   size_t count = 0;
   for (size_t i = 0; i < list->count; i++) {
     const kiln_span *span = &list->spans[i];
@@ -74,7 +118,7 @@ static size_t sum_kernels(const span_list *list, kernel *kernels) {
       found++;
     if (found == count)
       kernels[count++] = (kernel){.name = span->name, .nodes = span->origin};
-    total one = {.seconds = span->end - span->begin,
+    total one = {.seconds = seconds[i],
                  .operations = (double)span->operations,
                  .bytes = (double)span->bytes,
                  .expected = span->expected,
@@ -93,11 +137,20 @@ static kiln_status sum_up(const kiln_profile *profile, table *sums, kiln_text *c
     return status;
   sums->kernels = calloc(list->count + 1, sizeof *sums->kernels);
   sums->groups = calloc(list->count + 1, sizeof *sums->groups);
-  if (!sums->kernels || !sums->groups) {
+  sums->seconds = calloc(list->count + 1, sizeof *sums->seconds);
+  double *times = calloc((size_t)profile->runs + 1, sizeof *times);
+  if (!sums->kernels || !sums->groups || !sums->seconds || !times) {
+    free(times);
     kiln_text_add(cause, "no memory for the table of --profile");
     return KILN_OUT_OF_MEMORY;
   }
-  sums->kernel_count = sum_kernels(list, sums->kernels);
+  sums->runs = profile->runs;
+  time_launches(profile, times, sums->seconds);
+  for (int32_t run = 0; run < profile->runs; run++)
+    times[run] = profile->run_seconds[run];
+  sums->run_seconds = median(times, profile->runs);
+  free(times);
+  sums->kernel_count = sum_kernels(list, sums->seconds, sums->kernels);
   for (size_t i = 0; i < sums->kernel_count; i++) {
     kernel *one = &sums->kernels[i];
     size_t found = one->nodes[0] ? 0 : sums->group_count;
@@ -116,6 +169,7 @@ static kiln_status sum_up(const kiln_profile *profile, table *sums, kiln_text *c
 static void free_table(table *sums) {
   free(sums->kernels);
   free(sums->groups);
+  free(sums->seconds);
 }
 
 /* "12.3 us", of four digits or so. */
@@ -128,18 +182,20 @@ static void print_time(double seconds) {
     printf(" %8.2f s ", seconds);
 }
 
-static void print_share(const kiln_profile *profile, double seconds) {
-  printf("%5.1f %%", profile->seconds > 0 ? 100 * seconds / profile->seconds : 0);
-  print_time(seconds / profile->runs);
+/* Of all runs, as a total has them. */
+static void print_share(const table *sums, double seconds) {
+  double all = sums->run_seconds * sums->runs;
+  printf("%5.1f %%", all > 0 ? 100 * seconds / all : 0);
+  print_time(seconds / sums->runs);
 }
 
 /* Whether it took less than its bytes take from memory, so that a cache had them. */
 static bool beats_memory(const total *sum) { return sum->seconds > 0 && sum->least > sum->seconds; }
 
 /* How good a time is, or blanks. */
-static void print_expected(const kiln_profile *profile, const total *sum) {
+static void print_expected(const table *sums, const total *sum) {
   if (sum->expected > 0)
-    print_time(sum->expected / profile->runs);
+    print_time(sum->expected / sums->runs);
   else
     printf("%12s", "");
   if (sum->least > 0 && sum->seconds > 0)
@@ -148,26 +204,26 @@ static void print_expected(const kiln_profile *profile, const total *sum) {
     printf("%10s", "");
 }
 
-static void print_total(const kiln_profile *profile, const total *sum) {
+static void print_total(const table *sums, const total *sum) {
   double seconds = sum->seconds > 0 ? sum->seconds : 1e-12;
-  print_share(profile, sum->seconds);
-  print_expected(profile, sum);
-  printf("%8.0f ", (double)sum->launches / profile->runs);
+  print_share(sums, sum->seconds);
+  print_expected(sums, sum);
+  printf("%8.0f ", (double)sum->launches / sums->runs);
   print_time(sum->seconds / (double)sum->launches);
   printf(" %8.2f %8.2f  ", sum->operations / seconds * 1e-9, sum->bytes / seconds * 1e-9);
 }
 
-static void print_kernel(const kiln_profile *profile, const kernel *one) {
-  print_total(profile, &one->sum);
+static void print_kernel(const table *sums, const kernel *one) {
+  print_total(sums, &one->sum);
   fputs("  ", stdout);
   kiln_cli_put(stdout, one->name);
   putchar('\n');
 }
 
 /* A row for a node, with its kernel's name if it has one, and below it those of several if they are wanted. */
-static void print_group(const kiln_profile *profile, const table *sums, const group *one, bool with_kernels) {
+static void print_group(const table *sums, const group *one, bool with_kernels) {
   const kernel *first = &sums->kernels[one->first];
-  print_total(profile, &one->sum);
+  print_total(sums, &one->sum);
   if (one->count == 1)
     kiln_cli_put(stdout, first->name);
   else
@@ -177,21 +233,21 @@ static void print_group(const kiln_profile *profile, const table *sums, const gr
   putchar('\n');
   for (size_t i = 0; with_kernels && one->count > 1 && i < sums->kernel_count; i++)
     if (sums->kernels[i].group == one->first)
-      print_kernel(profile, &sums->kernels[i]);
+      print_kernel(sums, &sums->kernels[i]);
 }
 
 kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, kiln_text *cause) {
   table sums = {0};
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
-    double rest = profile->seconds;
+    double run = sums.run_seconds, rest = run * sums.runs;
     bool is_cached = false;
     total hidden = {0}, all = {0};
     printf("  share      a run    expected roofline launches        each   GFLOPS     GB/s  kernel\n");
     for (size_t i = 0; i < sums.group_count; i++) {
       bool is_shown = with_kernels || i < SHOWN_NODES;
       if (is_shown)
-        print_group(profile, &sums, &sums.groups[i], with_kernels);
+        print_group(&sums, &sums.groups[i], with_kernels);
       if (!is_shown)
         add(&hidden, &sums.groups[i].sum);
       add(&all, &sums.groups[i].sum);
@@ -199,16 +255,16 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
       rest -= sums.groups[i].sum.seconds;
     }
     if (!with_kernels && sums.group_count > SHOWN_NODES) {
-      print_share(profile, hidden.seconds);
-      print_expected(profile, &hidden);
+      print_share(&sums, hidden.seconds);
+      print_expected(&sums, &hidden);
       printf("%*sand %zu more; --profile-kernels shows all\n", WORDS_AFTER, "", sums.group_count - SHOWN_NODES);
     }
-    print_share(profile, rest);
+    print_share(&sums, rest > 0 ? rest : 0);
     printf("%*sbetween them\n", 22 + WORDS_AFTER, "");
-    all.seconds = profile->seconds;
-    print_share(profile, profile->seconds);
-    print_expected(profile, &all);
-    printf("%*sa run, of %" PRId32 "\n", WORDS_AFTER, "", profile->runs);
+    all.seconds = run * sums.runs;
+    print_share(&sums, all.seconds);
+    print_expected(&sums, &all);
+    printf("%*sa run, the median of %" PRId32 "\n", WORDS_AFTER, "", sums.runs);
     if (is_cached)
       printf("* over 100 %%: from cache, or on several threads; the roofline counts one core and data in memory\n");
   }
@@ -216,11 +272,11 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
   return status;
 }
 
-static void put_total(const kiln_profile *profile, const total *sum) {
-  printf("\"us\":%.3f,\"launches\":%.0f,\"operations\":%.0f,\"bytes\":%.0f", sum->seconds / profile->runs * 1e6,
-         (double)sum->launches / profile->runs, sum->operations / profile->runs, sum->bytes / profile->runs);
+static void put_total(const table *sums, const total *sum) {
+  printf("\"us\":%.3f,\"launches\":%.0f,\"operations\":%.0f,\"bytes\":%.0f", sum->seconds / sums->runs * 1e6,
+         (double)sum->launches / sums->runs, sum->operations / sums->runs, sum->bytes / sums->runs);
   if (sum->expected > 0)
-    printf(",\"expected_us\":%.3f", sum->expected / profile->runs * 1e6);
+    printf(",\"expected_us\":%.3f", sum->expected / sums->runs * 1e6);
   if (sum->least > 0 && sum->seconds > 0)
     printf(",\"roofline\":%.4f", sum->least / sum->seconds);
 }
@@ -231,7 +287,7 @@ kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_mode
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
     kiln_json_begin(stdout, model);
-    printf(",\"runs\":%" PRId32 ",\"run_us\":%.3f", profile->runs, profile->seconds / profile->runs * 1e6);
+    printf(",\"runs\":%" PRId32 ",\"run_us\":%.3f", sums.runs, sums.run_seconds * 1e6);
     kiln_json_sizes(stdout, model, sizes);
     fputs(",\"nodes\":[", stdout);
     for (size_t i = 0; i < sums.group_count; i++) {
@@ -239,7 +295,7 @@ kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_mode
       fputs(i ? ",{\"nodes\":" : "{\"nodes\":", stdout);
       kiln_json_put_nodes(stdout, sums.kernels[one->first].nodes);
       putchar(',');
-      put_total(profile, &one->sum);
+      put_total(&sums, &one->sum);
       const char *before = ",\"kernels\":[{\"name\":";
       for (size_t k = 0; k < sums.kernel_count; k++) {
         if (sums.kernels[k].group != one->first)
@@ -247,7 +303,7 @@ kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_mode
         fputs(before, stdout);
         kiln_json_put(stdout, sums.kernels[k].name);
         putchar(',');
-        put_total(profile, &sums.kernels[k].sum);
+        put_total(&sums, &sums.kernels[k].sum);
         before = "},{\"name\":";
       }
       fputs("}]}", stdout);

@@ -17,7 +17,8 @@ typedef struct span_list {
 struct kiln_profile {
   _Atomic bool is_on;
   int32_t runs;
-  double begin, seconds; /* of all runs */
+  double begin;
+  double *run_seconds; /* of each run */
   span_list launches, threads[WATCHED_THREADS];
 };
 
