@@ -2,8 +2,9 @@
  *
  * A reader wants to know which of the model's nodes take the time, so launches are summed up by the nodes that they
  * compute. The first twenty nodes are shown, each in one row: a convolution may be 24 kernels. --profile-kernels opens
- * the rows. A time is the median of the runs, so that one run which waited does not count. Next to the time is how good it is: the time that the compiler expected, and the share of the roofline,
- * which is the time that the arithmetic or the bytes alone take at the device's peak, whichever is longer.
+ * the rows. A time is the median of the runs, so that one run which waited does not count. Next to the time is how good
+ * it is: the time that the compiler expected, and the share of the roofline, which is the time that the arithmetic or
+ * the bytes alone take at the device's peak, whichever is longer.
  *
  *===---------------------------------------------------------------------===*/
 #include "cli.h"
