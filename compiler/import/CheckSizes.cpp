@@ -12,7 +12,6 @@
 #include "ir/graph/Source.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -57,11 +56,6 @@ struct Known {
   }
 };
 } // namespace
-
-/// A shape as the model writes it: its symbols without their bounds.
-static std::string written(ArrayRef<Expr> shape) {
-  return "[" + llvm::join(llvm::map_range(shape, [](Expr size) { return size.render(); }), ", ") + "]";
-}
 
 static void checkNotNegative(Operation *op, Expr size, const Twine &cause, Known &known) {
   if (size.min() >= 0 || known.proves(size))

@@ -16,6 +16,10 @@ std::string kiln::import::describe(llvm::ArrayRef<Expr> shape) {
   return "[" + llvm::join(llvm::map_range(shape, [](Expr size) { return size.print(); }), ", ") + "]";
 }
 
+std::string kiln::import::written(llvm::ArrayRef<Expr> shape) {
+  return "[" + llvm::join(llvm::map_range(shape, [](Expr size) { return size.render(); }), ", ") + "]";
+}
+
 TypedAttr Operand::number(Type element) const {
   bool integral = std::holds_alternative<int64_t>(held_);
   if (isa<FloatType>(element))

@@ -429,5 +429,7 @@ private:
 
 /// "[2, batch, 3]", for errors.
 std::string describe(llvm::ArrayRef<Expr> shape);
+/// The same as the model writes it: symbols without their bounds.
+std::string written(llvm::ArrayRef<Expr> shape);
 
 } // namespace kiln::import

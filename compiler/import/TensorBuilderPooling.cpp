@@ -9,6 +9,7 @@
 // The view stage folds that away. Windows that do not overlap are consecutive pieces and need no copies.
 //
 //===-------------------------------------------------------------------------===//
+#include "import/LeastSize.h"
 #include "import/TensorBuilder.h"
 
 using namespace kiln;
@@ -45,6 +46,45 @@ static Cut planCut(Expr size, Expr kernel, int64_t stride, int64_t dilation) {
   return cut;
 }
 
+/// What the node at `location` has padded to give `x`.
+static Value withoutPads(Value x, Location location) {
+  for (auto pad = x.getDefiningOp<graph::PadOp>(); pad && pad.getLoc() == location;
+       pad = x.getDefiningOp<graph::PadOp>())
+    x = pad.getInput();
+  return x;
+}
+
+static Expr span(const Cut &cut) { return (cut.kernel - 1) * cut.dilation + 1; }
+
+/// That windows do not fit an axis of `own`, which is the tensor before the node pads it.
+static std::string misfit(const Cut &cut, Value own, int64_t axis) {
+  Expr size = TensorBuilder::dim(own, axis);
+  std::string text = ("a window of " + cut.kernel.render() + " elements, " + Twine(cut.dilation) +
+                      " apart, does not fit an axis of size " + size.render())
+                         .str();
+  if (size != cut.size)
+    text += ", " + cut.size.render() + " with padding,";
+  return text + " in " + written(TensorBuilder::shape(own));
+}
+
+/// The sizes with which a window of known size fits an open axis.
+static std::string fittingSizes(const Cut &cut) {
+  if (std::optional<LeastSize> least = leastFor(cut.size, span(cut).constant()))
+    return (least->symbol.name() + "=" + Twine(least->value) + " or more").str();
+  return "sizes that make this " + span(cut).render() + " or more";
+}
+
+/// The remedy for windows that never fit. `size` is that of the axis before the node pads it.
+static std::string remedyFor(const Cut &cut, Expr size) {
+  std::string larger;
+  Expr least = span(cut) - (cut.size - size);
+  if (cut.kernel.isConst() && !cut.size.isConst())
+    larger = "allow " + fittingSizes(cut) + " with --dim, ";
+  else if (least.isConst())
+    larger = "make the axis " + least.render() + " or longer, ";
+  return larger + "pad it or shrink the window";
+}
+
 Value TensorBuilder::windows(Value x, Sizes kernel, Axes strides, Axes dilations) {
   if (!x)
     return {};
@@ -56,14 +96,12 @@ Value TensorBuilder::windows(Value x, Sizes kernel, Axes strides, Axes dilations
     cuts.push_back(
         planCut(dim(x, lead + i), kernel[i], strides.empty() ? 1 : strides[i], dilations.empty() ? 1 : dilations[i]));
     const Cut &cut = cuts.back();
-    std::string fault = ("a window of " + kernel[i].print() + " elements, " + Twine(cut.dilation) +
-                         " apart, does not fit an axis of size " + cut.size.print())
-                            .str();
+    Value own = withoutPads(x, location_);
     if (cut.count.max() <= 0)
-      return fail(fault, "pad the axis or shrink the window");
+      return fail(misfit(cut, own, lead + i), remedyFor(cut, dim(own, lead + i)));
     bool isEach = kernel[i].isConst(1) && cut.stride == 1; // of none there may be none
     if (kernel[i].isConst() && !isEach && cut.count.min() <= 0)
-      check(view::less(0, cut.count), fault + "; run it with other sizes");
+      check(view::less(0, cut.count), misfit(cut, own, lead + i) + "; run it with " + fittingSizes(cut));
   }
   Shape head(ArrayRef<Expr>(shape(x)).take_front(lead));
   // Each step treats all axes at once: few views come of few reshapes.
