@@ -78,5 +78,7 @@ kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, cons
     narrowProducts(**module, elementType(&context, *options.precision));
   checkSizes(**module);
   raiseDefaults(**module);
+  if (options.nodes)
+    markUnread(**module, *options.nodes);
   return module;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "import/ReadNodes.h"
 #include "ir/base/DType.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -50,6 +51,8 @@ struct ImportOptions {
   std::optional<DType> precision;
   /// Called with the path of every file that is read with the model; may be empty.
   std::function<void(llvm::StringRef path)> reads;
+  /// Filled with the nodes of the file; may be null.
+  ReadNodes *nodes = nullptr;
 };
 
 /// Reads `path`: JSON when it ends in .json, else ONNX. The context must have the func, graph and kiln dialects loaded.

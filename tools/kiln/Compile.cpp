@@ -122,7 +122,7 @@ static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact, 
   if (!artefact.why.empty()) {
     std::string text;
     llvm::raw_string_ostream out(text);
-    if (llvm::Error error = printWhy(model.module(), model.source(), artefact.why, out))
+    if (llvm::Error error = printWhy(model.module(), model.source(), model.nodes(), artefact.why, out))
       return error;
     llvm::outs() << plainLines(text);
   }

@@ -231,7 +231,18 @@ llvm::Error GraphImporter::importNode(size_t index) {
       return error;
     definitions_[tensor].value = result;
   }
+  if (options_.nodes)
+    noteNode(name, json, results);
   return llvm::Error::success();
+}
+
+void GraphImporter::noteNode(const std::string &name, const Json &json, ArrayRef<Value> results) {
+  ReadNode node = readNode(name, results);
+  if (json.contains("output"))
+    node.outputs.push_back(json["output"]);
+  else
+    node.outputs = json["outputs"].get<std::vector<std::string>>();
+  options_.nodes->insert_or_assign(name, std::move(node));
 }
 
 /// A run knows a symbol's value from the size of an input's axis, if it does not read it.
@@ -286,6 +297,8 @@ llvm::Error GraphImporter::finish() {
 
 llvm::Expected<OwningOpRef<ModuleOp>> GraphImporter::import() {
   module_ = ModuleOp::create(UnknownLoc::get(&context_));
+  if (options_.nodes)
+    options_.nodes->clear();
   if (!document_.value("name", "").empty())
     module_->setName(document_["name"].get_ref<const std::string &>());
   opBuilder_.setInsertionPointToEnd(module_->getBody());

@@ -46,6 +46,8 @@ private:
   llvm::Error indexNodes();
   llvm::Error importNodes();
   llvm::Error importNode(size_t index);
+  /// Adds it to ImportOptions::nodes.
+  void noteNode(const std::string &name, const Json &json, llvm::ArrayRef<mlir::Value> results);
   llvm::Error cycleThrough(llvm::ArrayRef<size_t> open, size_t again) const;
   llvm::Error finish();
   llvm::Error checkSymbolsAreInputSizes();

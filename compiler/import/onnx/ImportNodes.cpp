@@ -28,6 +28,9 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
+/// A result of up to so many known elements is told in full.
+static constexpr size_t kMostShown = 8;
+
 static llvm::SmallVector<std::string>
 namesOf(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &values) {
   return llvm::map_to_vector(values, [](const ::onnx::ValueInfoProto &value) { return value.name(); });
@@ -57,6 +60,8 @@ llvm::Expected<std::unique_ptr<OpenIf>> Importer::importOpenGraph(const ::onnx::
       return constant.takeError();
     if (!scope.define(name, Tensor(constant->type, constant->data, scope.prefix() + name)))
       return failure("initializer " + quoted(name) + " has the name of an input", "give it a name of its own");
+    if (options_.nodes)
+      options_.nodes->try_emplace(scope.prefix() + name, ReadNode{ReadNode::Kind::Constant, ""});
     return llvm::Error::success();
   };
   for (const ::onnx::TensorProto &initializer : graph.initializer())
@@ -76,6 +81,35 @@ llvm::Expected<std::unique_ptr<OpenIf>> Importer::importNode(const ::onnx::NodeP
   if (const ::onnx::FunctionProto *called = function(node))
     return importCall(node, name, *called, scope);
   return importOperator(node, name, scope);
+}
+
+/// What an operator of known results has been computed to: "[n, 64]", or their type.
+static std::string textOf(const Tensor &known) {
+  if (known.elements && known.elements->size() <= kMostShown)
+    return written(*known.elements);
+  return dtypeName(known.element()) + " " + written(known.shape());
+}
+
+static ReadNode readOperator(const std::string &name, llvm::ArrayRef<Tensor> results) {
+  llvm::SmallVector<mlir::Value> values;
+  std::string known;
+  for (const Tensor &result : results)
+    if (result.value)
+      values.push_back(result.value);
+    else if (result)
+      known += (known.empty() ? "" : " and ") + textOf(result);
+  if (values.empty() && !known.empty())
+    return {ReadNode::Kind::Computed, known};
+  return import::readNode(name, values);
+}
+
+void Importer::note(const std::string &name, ReadNode read, const ::onnx::NodeProto &node, const Scope &scope) {
+  if (!options_.nodes)
+    return;
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      read.outputs.push_back(scope.prefix() + output);
+  options_.nodes->insert_or_assign(name, std::move(read));
 }
 
 /// Most operators take only tensors of numbers.
@@ -128,8 +162,10 @@ llvm::Expected<std::unique_ptr<OpenIf>> Importer::importOperator(const ::onnx::N
     return error;
   if (StringRef unread = node.unread(); !unread.empty())
     return fatal(failure("attribute " + quoted(unread) + " is not known in opset " + Twine(node.opset()), "remove it"));
-  if (std::unique_ptr<OpenIf> open = node.takeOpen())
+  if (std::unique_ptr<OpenIf> open = node.takeOpen()) {
+    note(name, {ReadNode::Kind::Made, ""}, proto, scope);
     return open;
+  }
   ops.compute(results,
               llvm::map_to_vector(proto.output(), [&](const std::string &output) { return scope.prefix() + output; }),
               b);
@@ -140,6 +176,8 @@ llvm::Expected<std::unique_ptr<OpenIf>> Importer::importOperator(const ::onnx::N
     if (mlir::Operation *made = result.value ? result.value.getDefiningOp() : nullptr;
         made && made->getLoc() == b.location())
       made->setLoc(graph::locationOf({builder_.getStringAttr(name), builder_.getStringAttr(scope.prefix() + output)}));
+  if (options_.nodes)
+    note(name, readOperator(name, results), proto, scope);
   if (llvm::Error error = defineOutputs(proto, results, scope))
     return error;
   return nullptr;
@@ -189,6 +227,7 @@ llvm::Expected<std::unique_ptr<OpenIf>> Importer::importCall(const ::onnx::NodeP
                              Twine(function.output_size()) + " outputs, the call " + Twine(node.input_size()) +
                              " and " + Twine(node.output_size()),
                          "make them agree"));
+  note(name, {ReadNode::Kind::Call, ""}, node, scope);
   Scope inner(name + "/");
   inner.setCaller(scope);
   for (const ::onnx::OperatorSetIdProto &import : function.opset_import())

@@ -71,6 +71,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   const ::onnx::ModelProto &model = file_.model();
   if (!model.has_graph() || model.graph().output_size() == 0)
     return failure("the model has no output", "name a graph output");
+  if (options_.nodes)
+    options_.nodes->clear();
   Scope scope;
   if (llvm::Error error = checkVersions(scope))
     return error;

@@ -102,6 +102,8 @@ private:
   llvm::Error checkOperator(const ::onnx::NodeProto &node, Scope &scope) const;
   llvm::Error defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope);
   const ::onnx::FunctionProto *function(const ::onnx::NodeProto &node) const;
+  /// Adds a node to ImportOptions::nodes, if anybody wants to know.
+  void note(const std::string &name, ReadNode read, const ::onnx::NodeProto &node, const Scope &scope);
   std::string uniqueWeightName(const std::string &name);
 
   ModelFile &file_;

@@ -3,7 +3,7 @@
 // The question is asked in the model's words, and one word may have several meanings: a node may be computed in parts
 // by several kernels or once at compile time, be a view of another node's result which no kernel computes, or be memory
 // that is only read; and the name may be a kernel's. A name is looked for as a node, then as a tensor, then as a
-// kernel, and the answer says which of these it is.
+// node that the import computed or passed over, then as a kernel, and the answer says which of these it is.
 // For each part: whether it is in memory or a register, why, and who reads it.
 //
 //===--------------------------------------------------------------------===//
@@ -39,6 +39,9 @@ class Names {
 public:
   Names(mlir::ModuleOp module, const LaunchRecords &records);
 
+  bool has(StringRef name) const {
+    return tensors_.contains(name) || standIns_.contains(name) || isMadeOnce(name) || isReadOnce(name);
+  }
   /// The names that `pattern` matches, in the model's order.
   llvm::SmallVector<StringRef> matching(StringRef pattern) const;
   /// The tensor of that name, or any of the node's.
@@ -90,7 +93,7 @@ Names::Names(mlir::ModuleOp module, const LaunchRecords &records) {
 }
 
 llvm::SmallVector<StringRef> Names::matching(StringRef pattern) const {
-  if (tensors_.contains(pattern) || standIns_.contains(pattern) || isMadeOnce(pattern) || isReadOnce(pattern))
+  if (has(pattern))
     return {pattern};
   llvm::SmallVector<StringRef> found;
   if (pattern.contains('*'))
@@ -237,18 +240,66 @@ static void printName(const LaunchRecords &records, const Names &known, StringRe
   }
 }
 
-llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
-                             llvm::raw_ostream &out) {
+/// The node of that name, or the one that gives the tensor of that name; end if the file has neither.
+static import::ReadNodes::const_iterator findRead(const import::ReadNodes &read, const std::string &name) {
+  auto found = read.find(name);
+  return found != read.end()
+             ? found
+             : llvm::find_if(read, [&](const auto &node) { return llvm::is_contained(node.second.outputs, name); });
+}
+
+/// What the import made of a node or constant.
+static std::string fateOf(StringRef name, const import::ReadNode &node) {
+  switch (node.kind) {
+  case import::ReadNode::Kind::Made:
+    return "no kernel computes it: other nodes have taken it in, or nothing that is left reads it";
+  case import::ReadNode::Kind::Unread:
+    return "no kernel computes it: nothing reads what it gives";
+  case import::ReadNode::Kind::Computed:
+    return "no kernel computes it: it was computed when the model was read, and is " + plainText(node.gives);
+  case import::ReadNode::Kind::Passed:
+    return "no kernel computes it: it gives what '" + plainText(node.gives) + "' is";
+  case import::ReadNode::Kind::Call:
+    return "it is a call of a function; the names of its nodes begin with '" + plainText(name) + "/'";
+  case import::ReadNode::Kind::Constant:
+    return "no kernel reads it: it is a constant that was read with the model";
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+/// A line for a node that the import left no trace of under its name, and what is known of the tensors that it gives;
+/// false if the model's file has none of this name.
+static bool printRead(const LaunchRecords &records, const Names &known, const import::ReadNodes &read,
+                      const std::string &name, llvm::raw_ostream &out) {
+  auto found = findRead(read, name);
+  if (found == read.end())
+    return false;
+  const auto &[node, fate] = *found;
+  out << "'" << plainText(name) << "': ";
+  if (name != node)
+    out << "'" << plainText(node) << "' gives it: ";
+  out << fateOf(node, fate) << "\n";
+  std::vector<std::string> related = fate.outputs;
+  if (fate.kind == import::ReadNode::Kind::Passed)
+    related = {fate.gives};
+  for (const std::string &one : related)
+    if (one != name && known.has(one))
+      printName(records, known, one, out);
+  return true;
+}
+
+llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, const import::ReadNodes &read,
+                             llvm::ArrayRef<std::string> names, llvm::raw_ostream &out) {
   LaunchRecords records(module);
   LaunchRecords recipes = LaunchRecords::ofRecipes(module);
   Names known(module, records);
-  if (known.all().empty())
+  if (known.all().empty() && read.empty())
     return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
   for (const std::string &name : names) {
     llvm::SmallVector<StringRef> found = known.matching(name);
     for (StringRef one : found)
       printName(records, known, one, out);
-    if (!found.empty())
+    if (!found.empty() || printRead(records, known, read, name, out))
       continue;
     llvm::SetVector<StringRef> kernels = matchingKernels(records, recipes, name);
     for (StringRef kernel : kernels) {
@@ -262,8 +313,15 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
     std::vector<StringRef> all = known.all();
     for (const Launch &launch : records.launches())
       all.push_back(launch.kernel);
+    for (const auto &[node, fate] : read) {
+      all.push_back(node);
+      llvm::append_range(all, fate.outputs);
+    }
     return failure(model + ": --why " + name + ": no node, tensor or kernel has this name",
-                   didYouMean(name, all, "--stats lists kernels, and the nodes that are left in them"));
+                   didYouMean(name, all,
+                              read.empty() ? "a dump keeps no names of nodes that were computed when the model "
+                                             "was read; ask of the model's file"
+                                           : "--stats lists kernels, and the nodes that are left in them"));
   }
   return llvm::Error::success();
 }

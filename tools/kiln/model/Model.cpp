@@ -92,6 +92,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   if (!llvm::StringRef(options.model).ends_with(".mlir")) {
     import::ImportOptions import = options.import;
     import.reads = [&](llvm::StringRef path) { model->files_.push_back(path.str()); };
+    import.nodes = &model->nodes_;
     llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
         import::importModel(model->context_, options.model, import);
     if (!module)

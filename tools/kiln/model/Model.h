@@ -40,6 +40,8 @@ public:
   /// From stage schedule on, launches record the shapes of the model, which people know. Without it they record those
   /// of the kernels, as a dump of the stage before, which has no others, gives them, too.
   void recordModelShapes() { recordsShapes_ = true; }
+  /// The nodes of the model's file; none if this began with a dump, which does not keep them.
+  const import::ReadNodes &nodes() const { return nodes_; }
   /// Paths of weights are relative to it.
   llvm::StringRef folder() const;
 
@@ -68,6 +70,7 @@ private:
   ModelShapes shapes_; ///< none if this began with a dump of a later stage than import
   std::string source_;
   std::vector<std::string> files_; ///< what the import read
+  import::ReadNodes nodes_;
 };
 
 } // namespace kiln::driver
