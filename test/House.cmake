@@ -1,7 +1,7 @@
 # The sources themselves, checked by tools/check, and the proof that each check can fail.
 
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-foreach(check format includes instructions heads passes words commits)
+foreach(check format includes instructions cpus heads passes words commits)
   add_test(NAME house/${check} COMMAND ${PROJECT_SOURCE_DIR}/tools/check ${check})
 endforeach()
 add_test(NAME house/tidy COMMAND ${PROJECT_SOURCE_DIR}/tools/check tidy --all --build ${PROJECT_BINARY_DIR})

@@ -12,6 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CHECKS = os.path.join(ROOT, "tools", "checks")
 sys.path.insert(0, CHECKS)
 import commits
+import cpus
 import format as formatting
 import heads
 import includes
@@ -139,6 +140,24 @@ class Instructions(Tree):
 
     def test_refuses_a_table_without_rows(self):
         self.assertEqual(len(instructions.check(self.root, self.write({instructions.TABLE: "// none\n"}))), 1)
+
+
+class CpuTest(unittest.TestCase):
+    def lines_of(self, text):
+        return [number for number, _ in cpus.problems_of(text)]
+
+    def test_refuses_to_run_on_one_cpu(self):
+        self.assertEqual(self.lines_of("RUN: %kiln compile m.onnx --mcpu znver3 --emit opts\n"
+                                       "RUN: mkdir %t && %kiln verify m.onnx --mcpu znver3\n"), [2])
+        self.assertEqual(self.lines_of("// RUN: %kiln run m.onnx --mcpu=sapphirerapids | FileCheck %s\n"), [1])
+
+    def test_refuses_to_run_a_program_for_one_cpu(self):
+        self.assertEqual(self.lines_of("RUN: %kiln compile m.onnx --mcpu znver4 -o %t/m\nRUN: %t/m --random\n"), [2])
+
+    def test_allows_what_runs_anywhere(self):
+        self.assertEqual(self.lines_of("RUN: %kiln verify m.onnx --mcpu x86-64-v3\n"
+                                       "RUN: %kiln verify m.onnx --mcpu znver3 --device interp\n"
+                                       "RUN: %kiln run m.onnx --mcpu x86-64-v4,x86-64\n"), [])
 
 
 class Heads(Tree):

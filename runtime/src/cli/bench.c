@@ -2,6 +2,7 @@
 #include "../clock.h"
 #include "cli.h"
 #include "json_text.h"
+#include "median.h"
 #include "terminal.h"
 
 #include <inttypes.h>
@@ -12,16 +13,10 @@
 #define MOST_WARM_UPS 10
 #define SECONDS_BETWEEN_DRAWINGS 0.2
 
-static int compare(const void *a, const void *b) {
-  double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
 /* Always in microseconds, so that scripts need not look for a unit. */
 static void report(double *seconds, const kiln_model *model, const kiln_args *args, const int64_t *sizes) {
   int32_t runs = args->bench;
-  qsort(seconds, (size_t)runs, sizeof *seconds, compare);
-  double median = (seconds[(runs - 1) / 2] + seconds[runs / 2]) / 2 * 1e6, least = seconds[0] * 1e6;
+  double median = kiln_median(seconds, runs) * 1e6, least = seconds[0] * 1e6;
   if (args->json) {
     kiln_json_begin(stdout, model);
     printf(",\"runs\":%" PRId32 ",\"median_us\":%.3f,\"min_us\":%.3f", runs, median, least);

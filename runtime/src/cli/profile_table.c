@@ -9,6 +9,7 @@
  *===---------------------------------------------------------------------===*/
 #include "cli.h"
 #include "json_text.h"
+#include "median.h"
 #include "spans.h"
 
 #include <inttypes.h>
@@ -68,18 +69,6 @@ static int compare_groups(const void *left, const void *right) {
   return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
-static int compare_times(const void *left, const void *right) {
-  return -by_time(*(const double *)left, *(const double *)right);
-}
-
-/* Sorts the times. */
-static double median(double *times, int32_t count) {
-  if (count <= 0)
-    return 0;
-  qsort(times, (size_t)count, sizeof *times, compare_times);
-  return (times[(count - 1) / 2] + times[count / 2]) / 2;
-}
-
 /* Whether every run launched the same kernels in the same order. */
 static bool runs_are_alike(const span_list *list, size_t runs) {
   if (!runs || list->count % runs)
@@ -103,7 +92,7 @@ static void time_launches(const kiln_profile *profile, double *times, double *se
   for (size_t place = 0; place < launches; place++) {
     for (int32_t run = 0; run < profile->runs; run++)
       times[run] = seconds[(size_t)run * launches + place];
-    double typical = median(times, profile->runs);
+    double typical = kiln_median(times, profile->runs);
     for (int32_t run = 0; run < profile->runs; run++)
       seconds[(size_t)run * launches + place] = typical;
   }
@@ -149,7 +138,7 @@ static kiln_status sum_up(const kiln_profile *profile, table *sums, kiln_text *c
   time_launches(profile, times, sums->seconds);
   for (int32_t run = 0; run < profile->runs; run++)
     times[run] = profile->run_seconds[run];
-  sums->run_seconds = median(times, profile->runs);
+  sums->run_seconds = kiln_median(times, profile->runs);
   free(times);
   sums->kernel_count = sum_kernels(list, sums->seconds, sums->kernels);
   for (size_t i = 0; i < sums->kernel_count; i++) {
