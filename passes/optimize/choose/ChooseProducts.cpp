@@ -280,12 +280,12 @@ bool Chooser::chooseFewColumns(const TiledProduct &product) {
 bool Chooser::chooseDots(const TiledProduct &product) {
   if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
-  Value rows = product.rowOperand().narrow;
+  Value rowValue = product.rowOperand().narrow;
   ProductAttr instruction = fastDot(product.sum, target_);
   if (!instruction || fixedSize(product.n) < instruction.getN())
     return false;
-  // Columns that no weight is are packed when the program runs, for as many rows.
-  if (!product.packs && fixedSize(product.m) < instruction.getN())
+  // Columns that are no weight are packed when the program runs, which few rows do not pay for.
+  if (int64_t rows = fixedSize(product.m); !product.packs && rows >= 0 && rows < instruction.getN())
     return false;
   std::optional<size_t> terms;
   for (size_t axis : reduced_) {
@@ -294,7 +294,7 @@ bool Chooser::chooseDots(const TiledProduct &product) {
       terms = axis;
   }
   // Rows that do not lie so are packed before, which would repeat what a window shares.
-  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rows.getDefiningOp());
+  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rowValue.getDefiningOp());
   if (!terms || (!lies && (reduced_.size() > 1 || !isReadOnce(product.rows))))
     return false;
   usesDots_ = true;
@@ -440,7 +440,9 @@ bool Chooser::chooseProduct(const TiledProduct &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
     return true;
-  if (product.packs && choosePacked(product))
+  // What dots read is packed, if not when the program is made then when it runs.
+  bool packs = product.packs || usesDots_;
+  if (packs && choosePacked(product))
     return true;
   bool areFixed = llvm::all_of(func_.getDomain().getSizes(), [](Expr size) { return size.isConst(); });
   if (!product.areLoads && !areFixed)

@@ -9,6 +9,7 @@
 #include "passes/optimize/choose/MatrixTile.h"
 
 #include "ir/kernel/MatrixProduct.h"
+#include "passes/optimize/choose/RegisterTile.h"
 #include "target/Target.h"
 #include "target/Times.h"
 
@@ -50,6 +51,9 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const TiledPro
   ReduceOp reduce = product.sum.reduce;
   ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), product.sum.sum());
   int64_t height = fixedSize(func, product.m), width = fixedSize(func, product.n);
+  bool isOpen = height < 0;
+  if (isOpen)
+    height = kTypicalRows;
   if (!instruction || height < 2 || width < instruction.getN())
     return std::nullopt;
   std::optional<size_t> terms = termsOf(func, product, reduce);
@@ -70,7 +74,7 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const TiledPro
       for (int64_t tall = 1; tall <= instruction.getM() && (down - 1) * tall < height; ++tall) {
         int64_t blocks = llvm::divideCeil(height, down * tall),
                 panels = llvm::divideCeil(width, across * instruction.getN());
-        bool packs = !lies || height % (down * tall) != 0;
+        bool packs = !lies || isOpen || height % (down * tall) != 0;
         double step = std::max<double>(down * across * tall, kMatrixLatency) +
                       kMatrixLoadShare * (down * tall + across * instruction.getN()) / 2;
         double time = step * blocks * panels + (packs ? kMatrixPackSteps * height : 0);
