@@ -90,8 +90,8 @@ static Expr lastOf(const Walk &walk, size_t domainAxis, Expr size) {
   if (reach == 0)
     return size - 1;
   bool isWhole = view::mod(index.substitute(own), reach + 1).isConst(0);
-  int64_t last = size.max() - 1;
-  return std::min<int64_t>(index.max(), (isWhole ? last / (reach + 1) * (reach + 1) : last) + reach);
+  Expr begin = isWhole ? view::floorDiv(size - 1, reach + 1) * (reach + 1) : size - 1;
+  return size.isConst() ? Expr(std::min(index.max(), begin.max() + reach)) : begin + reach;
 }
 
 /// The place where an element is read, whatever guards say: products past the end of the domain are wasted. nullopt if

@@ -64,11 +64,13 @@ static bool slides(const Access &load, size_t rows, size_t step) {
   return load.strides[rows] && !load.strides[rows]->isConst(0) && load.strides[rows] == load.strides[step];
 }
 
-bool Chooser::isWovenAlong(size_t axis) const {
-  return llvm::any_of(stores_, [&](const Access &store) {
-    std::optional<size_t> woven = optimize::wovenAxis(store, axis);
-    return woven && !reduced_.contains(*woven);
-  });
+std::optional<optimize::Woven> Chooser::wovenWith(size_t axis) const {
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  for (const Access &store : stores_)
+    if (std::optional<optimize::Woven> woven = optimize::wovenAxis(store, axis, lanes);
+        woven && !reduced_.contains(woven->axis))
+      return woven;
+  return std::nullopt;
 }
 
 std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
@@ -78,10 +80,9 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   ReduceOp reduce = *reduces.begin();
   if (!optimize::dependsOn(reduce.getResult(), axis))
     return std::nullopt;
-  for (const Access &store : stores_)
-    if (std::optional<size_t> woven = optimize::wovenAxis(store, axis);
-        woven && optimize::dependsOn(reduce.getResult(), *woven))
-      return woven;
+  if (std::optional<optimize::Woven> woven = wovenWith(axis);
+      woven && optimize::dependsOn(reduce.getResult(), woven->axis))
+    return woven->axis;
   // Sums at neighbouring points share what stands still between them, and what a step of the sum moves by as well.
   auto shares = [&](size_t rows) {
     return llvm::any_of(loads_, [&](const Access &load) {
@@ -330,7 +331,7 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes, int64_t fewest) const {
     // A sum of so few known terms is unrolled; without lanes, such rows go into vectors by themselves.
     if (reduced_.contains(axis) && fixedSize(axis) > 0 && fixedSize(axis) <= kMostUnrolled)
       continue;
-    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis) && !isWovenAlong(axis)) ||
+    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis) && !wovenWith(axis)) ||
         areMostlyGathers(loads_, axis))
       continue;
     double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
@@ -400,6 +401,11 @@ void Chooser::chooseLanes() {
     return chooseWalks();
   if (chooseRowsOfLanes(*best, lanes))
     return;
+  if (std::optional<optimize::Woven> woven = wovenWith(*best); woven && reduced_.empty()) {
+    add(OptKind::VECTOR, *best, woven->lanes);
+    add(OptKind::UPCAST, woven->axis, woven->points);
+    return;
+  }
   // If about as much is contiguous along another axis, tiles of both use all fetched lines.
   if (std::optional<size_t> other = turnedWith(*best)) {
     int64_t side = std::min(lanes, kTurnedTile), inner = *best, outer = *other;

@@ -440,7 +440,7 @@ bool Chooser::chooseProduct(const TiledProduct &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
     return true;
-  // What dots read is packed, if not when the program is made then when it runs.
+  // Dots read packed columns, if not of a weight then packed when the program runs.
   bool packs = product.packs || usesDots_;
   if (packs && choosePacked(product))
     return true;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/LaneWork.h"
 #include "passes/optimize/choose/Product.h"
 #include "passes/optimize/choose/Trial.h"
 
@@ -144,8 +145,8 @@ private:
   bool isWrittenAlong(size_t axis) const {
     return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
   }
-  /// Whether points of another axis fill the gaps between stored elements along this one.
-  bool isWovenAlong(size_t axis) const;
+  /// The points of another axis that fill the gaps between stored elements along this one; nullopt if none do.
+  std::optional<optimize::Woven> wovenWith(size_t axis) const;
   /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
   /// For a kernel that the schedule has hold rows of scores. False for others.

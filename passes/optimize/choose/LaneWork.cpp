@@ -25,15 +25,17 @@ static constexpr double kPlaceSteps = 8;
 static double stepsOfVector(const Access &access, size_t axis, int64_t lanes, bool isPacked) {
   if (access.isStill(axis) || access.isContiguous(axis) || isPacked)
     return 1;
-  std::optional<Expr> apart = access.strides[axis];
-  if (!apart)
-    return double(lanes) * (kApartSteps + kPlaceSteps);
+  std::optional<int64_t> apart = optimize::strideWithin(access, axis, lanes);
+  if (apart == 1)
+    return 1;
   // Loaded whole, and picked out; or woven, and stored whole.
-  bool isNear = isa<LoadOp>(access.op) ? apart->isConst() && std::abs(apart->constant()) <= target::kMostApart
-                                       : bool(optimize::wovenAxis(access, axis));
-  if (isNear)
-    return kApartSteps * double(std::abs(apart->constant()));
-  return kApartSteps * double(lanes);
+  if (isa<LoadOp>(access.op)) {
+    if (apart && std::abs(*apart) <= target::kMostApart)
+      return kApartSteps * double(std::abs(*apart));
+  } else if (std::optional<optimize::Woven> woven = optimize::wovenAxis(access, axis, lanes)) {
+    return kApartSteps * double(woven->points) * double(lanes) / double(woven->lanes);
+  }
+  return double(lanes) * (access.strides[axis] ? kApartSteps : kApartSteps + kPlaceSteps);
 }
 
 double optimize::laneSteps(FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
@@ -70,12 +72,17 @@ double optimize::laneSteps(FuncOp func, TargetAttr target, size_t axis, int64_t 
   return total;
 }
 
-std::optional<size_t> optimize::wovenAxis(const Access &access, size_t axis) {
+std::optional<optimize::Woven> optimize::wovenAxis(const Access &access, size_t axis, int64_t lanes) {
   ArrayRef<Expr> domain = access.op->getParentOfType<FuncOp>().getDomain().getSizes();
-  for (auto [other, size] : llvm::enumerate(domain))
-    if (other != axis && access.isContiguous(other) && size.isConst() && size.constant() > 1 &&
-        size.constant() <= target::kMostApart && access.strides[axis] == size)
-      return other;
+  for (; lanes > 1; lanes /= 2) {
+    std::optional<int64_t> apart = strideWithin(access, axis, lanes);
+    if (!apart || *apart < 2 || *apart > target::kMostApart)
+      continue;
+    for (auto [other, size] : llvm::enumerate(domain))
+      if (other != axis && size.isConst() && size.constant() > 0 && size.constant() % *apart == 0 &&
+          strideWithin(access, other, *apart) == 1)
+        return Woven{other, *apart, lanes};
+  }
   return std::nullopt;
 }
 

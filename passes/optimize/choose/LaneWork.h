@@ -14,9 +14,16 @@ namespace kiln::optimize {
 double laneSteps(kernel::FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
                  const llvm::SmallBitVector &packed);
 
-/// The axis of fixed size whose points fill the gaps between an access's elements along another, a few apart, so
-/// that vectors of both are whole lines of memory; nullopt if no axis does.
-std::optional<size_t> wovenAxis(const Access &access, size_t axis);
+/// Points of an axis that fill the gaps between an access's elements along another.
+struct Woven {
+  size_t axis;
+  int64_t points; ///< how many, and how far apart the other's elements are
+  int64_t lanes;  ///< of the other axis: more do not lie so
+};
+
+/// What fills the gaps between an access's elements along `axis`, a few apart, so that vectors of both are whole lines
+/// of memory, with `lanes` lanes at most; nullopt if no axis of fixed size does.
+std::optional<Woven> wovenAxis(const Access &access, size_t axis, int64_t lanes);
 
 /// How many elements of memory an access reaches: the most that it can reach, or the points of the axes that it moves
 /// along if these are fewer.

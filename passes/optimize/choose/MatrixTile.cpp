@@ -51,8 +51,10 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const TiledPro
   ReduceOp reduce = product.sum.reduce;
   ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), product.sum.sum());
   int64_t height = fixedSize(func, product.m), width = fixedSize(func, product.n);
-  bool isOpen = height < 0;
-  if (isOpen)
+  // Tiles of rows that only a run knows go past the last one, so rows are packed, which would repeat what a window
+  // shares.
+  bool isOpen = height < 0, isWindow = reduce.getAxes().size() > 1;
+  if (isOpen && !isWindow)
     height = kTypicalRows;
   if (!instruction || height < 2 || width < instruction.getN())
     return std::nullopt;

@@ -51,6 +51,29 @@ Access optimize::accessOf(LoadOp load) {
   return access;
 }
 
+std::optional<int64_t> optimize::strideWithin(const Access &access, size_t axis, int64_t count) {
+  if (access.strides[axis])
+    return access.strides[axis]->isConst() ? std::optional(access.strides[axis]->constant()) : std::nullopt;
+  if (auto load = dyn_cast<LoadOp>(access.op); load && load.getRow())
+    return std::nullopt; // data chooses where its axes are
+  SmallVector<Expr> position;
+  for (auto [number, size] : llvm::enumerate(access.op->getParentOfType<FuncOp>().getDomain().getSizes()))
+    position.push_back(size.isConst(1) ? Expr(0) : Expr::variable("_i" + std::to_string(number), 0, size - 1));
+  view::ShapeTracker tracker = optimize::trackerOf(access.op);
+  Expr block = Expr::variable("_block", 0, view::floorDiv(position[axis], count).max());
+  auto at = [&](int64_t point) {
+    position[axis] = block * count + point;
+    return tracker.at(position).index;
+  };
+  Expr first = at(0), step = at(1) - first;
+  if (!step.isConst())
+    return std::nullopt;
+  for (int64_t point = count - 1; point > 1; --point)
+    if (!(at(point) - first).isConst(point * step.constant()))
+      return std::nullopt;
+  return step.constant();
+}
+
 /// The axis of rows that a register tile goes along, if some other is one of columns.
 static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, const llvm::SmallBitVector &reduced,
                                      ArrayRef<Expr> domain, bool packs) {

@@ -22,6 +22,9 @@ struct Access {
 
 Access accessOf(kernel::LoadOp load);
 Access accessOf(kernel::StoreOp store);
+/// How far apart in memory the elements of `count` points along an axis are, from each multiple of `count` on: of an
+/// axis whose points lie in parts, within these. Nullopt if that is no number.
+std::optional<int64_t> strideWithin(const Access &access, size_t axis, int64_t count);
 /// Whether an access has no points at which it is masked.
 bool isWhole(const Access &access);
 /// The bytes of an element in memory.

@@ -29,8 +29,11 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
         return at;
     return std::nullopt;
   };
-  // A product of matrices has its lanes along columns, which one of its factors stands still along.
-  if (optimize::findProduct(func, target, weights, /*relays=*/true)) {
+  // A product of matrices has its lanes along columns, which one of its factors stands still along. Columns are packed,
+  // which is quick where lanes find them side by side.
+  if (std::optional<TiledProduct> matrices = optimize::findProduct(func, target, weights, /*relays=*/true)) {
+    if (matrices->columns.op == load)
+      return std::nullopt;
     ProductAttr dot = optimize::fastDot(*product, target);
     for (int64_t axis : reduce.getAxes())
       if (Expr terms = tracker.shape()[axis];
