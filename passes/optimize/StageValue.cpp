@@ -10,6 +10,7 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
+#include "target/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -230,6 +231,34 @@ static Panel panelOf(const Walk &walk, int64_t place, const AxisIds &kept, int64
   return panel;
 }
 
+/// Gives those who fill memory in an instruction's order lanes: along a run of terms, or along columns, with the few
+/// terms between these unrolled, so that vectors are woven of them. `fragments`: their axes in that order.
+static void fillByLanes(Held &held, ArrayRef<int64_t> fragments, bool isRun) {
+  auto find = [&](int64_t id) {
+    return llvm::find_if(held.axes, [&](Attribute axis) { return cast<AxisAttr>(axis).getId() == id; });
+  };
+  auto sizeOf = [&](int64_t id) { return cast<AxisAttr>(*find(id)).getSize().getValue().constant(); };
+  auto setKind = [&](int64_t id, AxisKind kind) {
+    auto axis = cast<AxisAttr>(*find(id));
+    *find(id) = AxisAttr::get(axis.getContext(), id, axis.getSize(), kind);
+  };
+  bool hasLanes =
+      llvm::any_of(held.axes, [](Attribute axis) { return cast<AxisAttr>(axis).getKind() == AxisKind::Lane; });
+  if (fragments.empty() || (hasLanes && isRun))
+    return;
+  if (isRun) {
+    if (llvm::isPowerOf2_64(sizeOf(fragments.back())))
+      setKind(fragments.back(), AxisKind::Lane);
+    return;
+  }
+  bool areColumns = fragments.size() > 1 && llvm::isPowerOf2_64(sizeOf(fragments.drop_back().back()));
+  if (sizeOf(fragments.back()) > target::kMostApart || (!hasLanes && !areColumns))
+    return;
+  if (!hasLanes)
+    setKind(fragments.drop_back().back(), AxisKind::Lane);
+  setKind(fragments.back(), AxisKind::Upcast);
+}
+
 static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t place, const AxisIds &kept,
                                        const AxisIds &needed, const Panel &panel) {
   Held held;
@@ -237,6 +266,8 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
   llvm::DenseMap<Expr, Expr> own;
   int64_t fresh = optimize::freshAxis(func);
   AxisAttr before; // the fragment that the last part of the layout is over, as the readers have it
+  SmallVector<int64_t> fragments;
+  bool isRun = false;
   for (size_t position : layoutOrder(walk)) {
     AxisAttr axis = walk.axes[position];
     if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
@@ -278,9 +309,17 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
       own[loopVariable(before)] = 0;
       own[loopVariable(axis)] = loopVariable(copy.getId(), count);
     }
+    if (axis.getKind() == AxisKind::Fragment) {
+      if (goesOn)
+        fragments.pop_back();
+      fragments.push_back(copy.getId());
+      isRun = goesOn;
+    }
     before = axis.getKind() == AxisKind::Fragment && !goesOn ? axis : AxisAttr();
     held.layout.push_back(*part);
   }
+  if (!together)
+    fillByLanes(held, fragments, isRun);
   if (llvm::Error error = optimize::checkParts(held.layout))
     return error;
   for (Expr index : walk.index) {

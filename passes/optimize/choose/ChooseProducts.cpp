@@ -277,15 +277,17 @@ bool Chooser::chooseFewColumns(const TiledProduct &product) {
   return true;
 }
 
+bool Chooser::areTooFewToPack(const TiledProduct &product) const {
+  return product.areLoads && !product.packs && mostOf(product.m) < kFewestPackedRows &&
+         optimize::hasFastInstruction(product.sum, target_);
+}
+
 bool Chooser::chooseDots(const TiledProduct &product) {
   if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
   Value rowValue = product.rowOperand().narrow;
   ProductAttr instruction = fastDot(product.sum, target_);
   if (!instruction || fixedSize(product.n) < instruction.getN())
-    return false;
-  // Columns that are no weight are packed when the program runs, which few rows do not pay for.
-  if (int64_t rows = fixedSize(product.m); !product.packs && rows >= 0 && rows < instruction.getN())
     return false;
   std::optional<size_t> terms;
   for (size_t axis : reduced_) {

@@ -125,6 +125,9 @@ private:
   bool isOnePiece(const TiledProduct &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
   bool chooseMatrices(const TiledProduct &product);
+  /// Whether columns that are no weight would be packed for matrices or dots when the program runs, and so few rows
+  /// read them faster as they lie.
+  bool areTooFewToPack(const TiledProduct &product) const;
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const TiledProduct &product);
   void chooseLanes();

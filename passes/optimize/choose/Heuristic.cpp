@@ -297,7 +297,10 @@ void Chooser::choose() {
     return product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices();
   };
   auto byDots = [&](Chooser &tried) { return product ? tried.chooseDots(*product) : tried.chooseVectorByDots(); };
-  if (tryWay(byMatrices) || tryWay(byDots) || chooseAttention())
+  bool areTooFew = product && areTooFewToPack(*product);
+  if (!areTooFew && (tryWay(byMatrices) || tryWay(byDots)))
+    return;
+  if (chooseAttention())
     return;
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);

@@ -18,6 +18,8 @@ namespace kiln::optimize {
 inline constexpr int64_t kManyRows = 32, kManyUnknownRows = 16;
 /// So many rows have enough work with a part of each line while the next tile's parts come.
 inline constexpr int64_t kFewestWideRows = 4;
+/// So many rows pay for packing columns that are no weight for matrices and dots.
+inline constexpr int64_t kFewestPackedRows = 4;
 
 /// A copy of a kernel with a good first list of opts, from how its operands move along its axes; it may be empty. If it
 /// does not fit, which is a bug of kiln, opts are left out from the first that does not. `weights` says which of its

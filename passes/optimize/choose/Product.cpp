@@ -95,6 +95,12 @@ ProductAttr optimize::fastDot(const kernel::Product &product, TargetAttr target)
   return dot && dot.getK() > dot.getSteps() ? dot : nullptr;
 }
 
+bool optimize::hasFastInstruction(const kernel::Product &product, TargetAttr target) {
+  const auto &[one, other] = product.operands;
+  return fastDot(product, target) ||
+         (product.isNarrow() && target.matrixProduct(one.narrow.getType(), other.narrow.getType(), product.sum()));
+}
+
 bool optimize::isWhole(const Access &access) { return trackerOf(access.op).at().valid.isConst(1); }
 
 int64_t optimize::bytesOfElement(const Access &access) {

@@ -37,6 +37,9 @@ using kernel::onlyLoadOf;
 /// ones; null: none is.
 ProductAttr fastDot(const kernel::Product &product, TargetAttr target);
 
+/// Whether a matrix or dot instruction adds up several of a product's narrow terms at a time.
+bool hasFastInstruction(const kernel::Product &product, TargetAttr target);
+
 /// A sum of products of an operand that moves along `m` and one that moves along `n`: what a register tile is for.
 struct TiledProduct {
   kernel::Product sum;
