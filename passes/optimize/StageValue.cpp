@@ -232,30 +232,32 @@ static Panel panelOf(const Walk &walk, int64_t place, const AxisIds &kept, int64
 }
 
 /// Gives those who fill memory in an instruction's order lanes: along a run of terms, or along columns, with the few
-/// terms between these unrolled, so that vectors are woven of them. `fragments`: their axes in that order.
-static void fillByLanes(Held &held, ArrayRef<int64_t> fragments, bool isRun) {
-  auto find = [&](int64_t id) {
-    return llvm::find_if(held.axes, [&](Attribute axis) { return cast<AxisAttr>(axis).getId() == id; });
+/// terms between these unrolled, so that vectors are woven of them. `fragments`: where they are among the axes.
+static void fillByLanes(MutableArrayRef<Attribute> axes, ArrayRef<size_t> fragments, bool isRun) {
+  auto axisAt = [&](size_t position) { return cast<AxisAttr>(axes[position]); };
+  auto sizeOf = [&](size_t position) { return axisAt(position).getSize().getValue().constant(); };
+  auto setKind = [&](size_t position, AxisKind kind) {
+    AxisAttr axis = axisAt(position);
+    axes[position] = AxisAttr::get(axis.getContext(), axis.getId(), axis.getSize(), kind);
   };
-  auto sizeOf = [&](int64_t id) { return cast<AxisAttr>(*find(id)).getSize().getValue().constant(); };
-  auto setKind = [&](int64_t id, AxisKind kind) {
-    auto axis = cast<AxisAttr>(*find(id));
-    *find(id) = AxisAttr::get(axis.getContext(), id, axis.getSize(), kind);
+  auto isLane = [](Attribute axis) { return cast<AxisAttr>(axis).getKind() == AxisKind::Lane; };
+  bool hasLanes = llvm::any_of(axes, isLane);
+  auto canBeLanes = [&](ArrayRef<size_t> positions) {
+    return !hasLanes && !positions.empty() && llvm::isPowerOf2_64(sizeOf(positions.back()));
   };
-  bool hasLanes =
-      llvm::any_of(held.axes, [](Attribute axis) { return cast<AxisAttr>(axis).getKind() == AxisKind::Lane; });
-  if (fragments.empty() || (hasLanes && isRun))
-    return;
   if (isRun) {
-    if (llvm::isPowerOf2_64(sizeOf(fragments.back())))
+    if (canBeLanes(fragments))
       setKind(fragments.back(), AxisKind::Lane);
     return;
   }
-  bool areColumns = fragments.size() > 1 && llvm::isPowerOf2_64(sizeOf(fragments.drop_back().back()));
-  if (sizeOf(fragments.back()) > target::kMostApart || (!hasLanes && !areColumns))
+  if (fragments.empty() || sizeOf(fragments.back()) > target::kMostApart)
     return;
-  if (!hasLanes)
-    setKind(fragments.drop_back().back(), AxisKind::Lane);
+  ArrayRef<size_t> around = fragments.drop_back();
+  bool becomeLanes = canBeLanes(around);
+  if (!hasLanes && !becomeLanes)
+    return;
+  if (becomeLanes)
+    setKind(around.back(), AxisKind::Lane);
   setKind(fragments.back(), AxisKind::Upcast);
 }
 
@@ -265,9 +267,9 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
   bool together = hasItems(func) && !walk.stage; // the items of a group share the elements out among them
   llvm::DenseMap<Expr, Expr> own;
   int64_t fresh = optimize::freshAxis(func);
-  AxisAttr before; // the fragment that the last part of the layout is over, as the readers have it
-  SmallVector<int64_t> fragments;
-  bool isRun = false;
+  AxisAttr before;               // the fragment that the last part of the layout is over, as the readers have it
+  SmallVector<size_t> fragments; // where they are among the axes
+  bool isRun = false;            // the last one is a run of terms
   for (size_t position : layoutOrder(walk)) {
     AxisAttr axis = walk.axes[position];
     if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
@@ -312,14 +314,14 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     if (axis.getKind() == AxisKind::Fragment) {
       if (goesOn)
         fragments.pop_back();
-      fragments.push_back(copy.getId());
+      fragments.push_back(held.axes.size() - 1);
       isRun = goesOn;
     }
     before = axis.getKind() == AxisKind::Fragment && !goesOn ? axis : AxisAttr();
     held.layout.push_back(*part);
   }
   if (!together)
-    fillByLanes(held, fragments, isRun);
+    fillByLanes(held.axes, fragments, isRun);
   if (llvm::Error error = optimize::checkParts(held.layout))
     return error;
   for (Expr index : walk.index) {

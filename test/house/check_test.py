@@ -142,7 +142,7 @@ class Instructions(Tree):
         self.assertEqual(len(instructions.check(self.root, self.write({instructions.TABLE: "// none\n"}))), 1)
 
 
-class CpuTest(unittest.TestCase):
+class Cpus(unittest.TestCase):
     def lines_of(self, text):
         return [number for number, _ in cpus.problems_of(text)]
 

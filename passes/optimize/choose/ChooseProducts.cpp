@@ -285,7 +285,7 @@ bool Chooser::areTooFewToPack(const TiledProduct &product) const {
 bool Chooser::chooseDots(const TiledProduct &product) {
   if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
-  Value rowValue = product.rowOperand().narrow;
+  Value rows = product.rowOperand().narrow;
   ProductAttr instruction = fastDot(product.sum, target_);
   if (!instruction || fixedSize(product.n) < instruction.getN())
     return false;
@@ -296,7 +296,7 @@ bool Chooser::chooseDots(const TiledProduct &product) {
       terms = axis;
   }
   // Rows that do not lie so are packed before, which would repeat what a window shares.
-  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rowValue.getDefiningOp());
+  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rows.getDefiningOp());
   if (!terms || (!lies && (reduced_.size() > 1 || !isReadOnce(product.rows))))
     return false;
   usesDots_ = true;
