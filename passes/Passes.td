@@ -321,6 +321,16 @@ def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
                  Option<"log", "log", "bool", "false", "print each rewrite">];
 }
 
+def ShareKernels : Pass<"kiln-share-kernels", "::mlir::ModuleOp"> {
+  let summary = "make one kernel of those that differ in numbers alone, which launches pass";
+  let description = [{
+    uop.func @E_4 with uop.const 2.0 : f32 and uop.func @E_4n1, the same with uop.const 3.0 : f32
+    ⇒ uop.func @E_4 with uop.load %numbers[0]; its launches pass the weight [2.0] or [3.0]
+  }];
+  let options = [Option<"all", "all", "bool", "false",
+                        "load every number but 0, so that kernels of other modules are equal, too">];
+}
+
 //===----------------------------------------------------------------------===//
 // Between stages
 //===----------------------------------------------------------------------===//

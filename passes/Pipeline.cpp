@@ -60,12 +60,17 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
 /// Recipes take no option: the bytes that they make are the same everywhere.
 static PipelineOptions recipeOptions() { return {}; }
 
-static void addLower(OpPassManager &manager, const PipelineOptions &options) {
+static void addLower(OpPassManager &manager, const PipelineOptions &options, bool isOfRecipes = false) {
   manager.addPass(createLowerKernels()); // all is decided: opts, stages and memory
   RewriteUOpsOptions rewrite;
   rewrite.isListed = options.classic || options.noOpt;
   rewrite.log = options.logsRewrites;
   manager.addPass(createRewriteUOps(rewrite)); // after all that opts decide, so that they change no rounding
+  if (rewrite.isListed)
+    return;
+  ShareKernelsOptions share;
+  share.all = isOfRecipes;                    // those of all recipes are compiled together
+  manager.addPass(createShareKernels(share)); // last: rewriting goes by what numbers are
 }
 
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
@@ -107,7 +112,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
     break;
   case Stage::Lower:
-    addLower(manager.nest<ModuleOp>(), recipeOptions());
+    addLower(manager.nest<ModuleOp>(), recipeOptions(), /*isOfRecipes=*/true);
     addLower(manager, options);
     break;
   default:

@@ -4,7 +4,8 @@
 // model of its own, without inputs, which a module in this module holds. It goes through the remaining stages as any
 // model does and runs when the bytes of the weight are needed. So a dump is complete, and compiling takes no more
 // memory than one recipe does. A package hardly grows by it: a replacement may be a sixteenth larger than the weights
-// that nothing else needs, so that a weight stays narrow if it is widened later, and a vector if it is repeated.
+// that nothing else needs, so that a weight stays narrow if it is widened later, and a vector if it is repeated. Small
+// ones may grow by more, together by a 64th of all weights.
 // Tensors that fail this are left to the kernels, and so are constants that are largest in the middle of their
 // computation.
 // Expects: views folded, constants shrunk.
@@ -37,6 +38,10 @@ namespace kiln {
 /// A weight's replacements may be larger by so much together: a matrix and the sums of its rows.
 static constexpr double kMostGrowth = 1.0625;
 
+/// The part of all weights by which the model may grow for results that are larger than that, the small ones first: a
+/// bias of bytes that is widened takes a launch of its own in each run.
+static constexpr double kMostExtra = 1.0 / 64;
+
 namespace {
 class RecipeMaker {
 public:
@@ -63,6 +68,7 @@ private:
   llvm::SetVector<Operation *> folded_; ///< ops that compute, in order
   SmallVector<Value> results_;          ///< their results that remaining ops read
   llvm::StringSet<> names_;
+  double weightBytes_ = 0; ///< of the model's
 };
 } // namespace
 
@@ -70,8 +76,10 @@ RecipeMaker::RecipeMaker(ModuleOp module, func::FuncOp main) : module_(module), 
   KnownConstants constants(main);
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
     position_[op] = position_.size();
-    if (auto weight = dyn_cast<graph::WeightOp>(op))
+    if (auto weight = dyn_cast<graph::WeightOp>(op)) {
       names_.insert(weight.getName());
+      weightBytes_ += double(packedBytes(weight.getResult()));
+    }
     bool computes = isa<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op);
     if (computes && constants.contains(op->getResult(0)))
       folded_.insert(op);
@@ -127,7 +135,20 @@ bool RecipeMaker::rejectWhatGrows() {
         needed[op] += double(packedBytes(result));
       }
   }
+  struct Grown {
+    Value result;
+    int64_t most;
+    double by;
+  };
+  SmallVector<Grown> grown;
   llvm::DenseSet<Operation *> rejected; // also those with more axes than a weight can have
+  auto reject = [&](Value result, int64_t most) {
+    rejected.insert(result.getDefiningOp());
+    // A tensor that is too large on the way stays so; a long chain need not be taken back step by step.
+    for (Operation *op : coneOf(result))
+      if (isFolded(op) && packedBytes(op->getResult(0)) > most)
+        rejected.insert(op);
+  };
   for (auto [result, own] : llvm::zip(results_, weights)) {
     double replaced = 0;
     int64_t most = 0; // of everything replaced, if nothing else reads it
@@ -148,14 +169,21 @@ bool RecipeMaker::rejectWhatGrows() {
       continue;
     if (isWeight && !isNarrow && replaced > 0 && replaced * kMostGrowth >= double(packedBytes(result)))
       continue;
-    rejected.insert(result.getDefiningOp());
     if (isNarrow)
-      continue;
-    // A tensor that is too large on the way stays so; a long chain need not be taken back step by step.
-    for (Operation *op : coneOf(result))
-      if (isFolded(op) && packedBytes(op->getResult(0)) > most)
-        rejected.insert(op);
+      rejected.insert(result.getDefiningOp());
+    else if (isWeight && replaced > 0 && !isReadNarrow(result))
+      grown.push_back({result, most, double(packedBytes(result)) - replaced});
+    else
+      reject(result, most);
   }
+  llvm::sort(grown, [&](const Grown &a, const Grown &b) {
+    auto rank = [&](const Grown &each) { return std::pair(each.by, position_.at(each.result.getDefiningOp())); };
+    return rank(a) < rank(b);
+  });
+  double extra = 0;
+  for (const Grown &each : grown)
+    if ((extra += each.by) > kMostExtra * weightBytes_)
+      reject(each.result, each.most);
   folded_.remove_if([&](Operation *op) { return rejected.contains(op); });
   return !rejected.empty();
 }

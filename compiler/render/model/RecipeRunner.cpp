@@ -59,6 +59,8 @@ static int64_t numberOf(mlir::Value value) {
 llvm::Expected<const target::LoadedKernel *> RecipeRunner::load(uop::FuncOp kernel) {
   std::string text;
   llvm::raw_string_ostream(text) << kernel;
+  // Recipes' kernels are often the same but for their names.
+  text.erase(text.find(kernel.getSymName()), kernel.getSymName().size());
   Kernel *known;
   {
     std::lock_guard guard(lock_);

@@ -1,0 +1,284 @@
+//===- ShareKernels.cpp - One kernel for all that differ in numbers alone ------------===//
+// Stage: lower (uop → uop).
+// A quantised model has the same layers again and again, each with other scales and zero points. As numbers in its code
+// they would make every layer's kernel one of its own: as many to compile, to ship and to read. So kernels that are
+// equal but for some numbers become one. It loads these numbers, and each launch passes its own as a
+// weight of a few elements.
+// Expects: uops as they will run, since rewriting goes by what numbers are.
+// Guarantees: no two kernels that are launched differ in nothing but their names and their numbers.
+// Position: last, so that no number is looked at any more.
+//===---------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/base/Devices.h"
+#include "ir/host/Host.h"
+#include "ir/uop/UOp.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_SHAREKERNELS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// All values that say where a kernel reads and writes, how often and whether.
+static llvm::DenseSet<Value> addressesOf(uop::FuncOp func) {
+  SmallVector<Value> open;
+  func.walk([&](Operation *op) {
+    if (isa<uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp, uop::DotOp, uop::WmmaOp, uop::YieldOp>(op))
+      return;
+    auto store = dyn_cast<uop::StoreOp>(op);
+    auto range = dyn_cast<uop::RangeOp>(op);
+    for (Value operand : op->getOperands())
+      if ((!store || operand != store.getValue()) && (!range || !llvm::is_contained(range.getInits(), operand)))
+        open.push_back(operand);
+    if (range)
+      open.append({range.getFrom(), range.getTo()});
+  });
+  llvm::DenseSet<Value> addresses;
+  auto carried = [&](uop::RangeOp range, unsigned index) {
+    open.append({range.getInits()[index], range.getYield().getValues()[index]});
+  };
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!addresses.insert(value).second)
+      continue;
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto range = dyn_cast_or_null<uop::RangeOp>(argument ? argument.getOwner()->getParentOp() : value.getDefiningOp());
+    if (range && !argument)
+      carried(range, cast<OpResult>(value).getResultNumber());
+    else if (range && argument.getArgNumber() > 0)
+      carried(range, argument.getArgNumber() - 1);
+    else if (!argument && isa<uop::AluOp, uop::VectorizeOp, uop::GepOp>(value.getDefiningOp()))
+      open.append(value.getDefiningOp()->operand_begin(), value.getDefiningOp()->operand_end());
+  }
+  return addresses;
+}
+
+/// A kernel's constants that are data: floats, and integers that say nothing of where it reads.
+static SmallVector<uop::ConstOp> numbersOf(uop::FuncOp func) {
+  llvm::DenseSet<Value> addresses = addressesOf(func);
+  SmallVector<uop::ConstOp> numbers;
+  func.walk([&](uop::ConstOp constant) {
+    Type type = constant.getType();
+    if (isa<FloatType>(type) || (isa<IntegerType>(type) && !type.isInteger(1) && !addresses.contains(constant)))
+      numbers.push_back(constant);
+  });
+  return numbers;
+}
+
+static TypedAttr zeroOf(Type dtype) { return cast<TypedAttr>(Builder(dtype.getContext()).getZeroAttr(dtype)); }
+
+namespace {
+/// A kernel and the values of its numbers, in the order of the code.
+struct Kernel {
+  uop::FuncOp func;
+  SmallVector<TypedAttr> values;
+};
+
+/// Kernels that are equal but for their numbers, the one that stays first.
+using Alike = SmallVector<Kernel, 1>;
+
+/// Sets all numbers of some kernels to 0 for as long as it lives, so that they can be compared.
+class WithoutNumbers {
+public:
+  explicit WithoutNumbers(ArrayRef<Kernel> kernels) : kernels_(kernels) {
+    for (const Kernel &kernel : kernels_)
+      for (uop::ConstOp number : numbersOf(kernel.func))
+        number.setValueAttr(zeroOf(number.getType()));
+  }
+  ~WithoutNumbers() {
+    for (const Kernel &kernel : kernels_)
+      for (auto [number, value] : llvm::zip(numbersOf(kernel.func), kernel.values))
+        number.setValueAttr(value);
+  }
+
+private:
+  ArrayRef<Kernel> kernels_;
+};
+
+/// The weights of a program, to which the numbers of launches come.
+class Weights {
+public:
+  explicit Weights(host::ProgramOp program);
+
+  /// The memory of these numbers, which are of one dtype, on a device.
+  Value memoryOf(ArrayRef<Attribute> numbers, int64_t device);
+  /// Gives the program those that came.
+  void finish() { program_.setWeightsAttr(builder_.getArrayAttr(weights_)); }
+
+private:
+  host::ProgramOp program_;
+  OpBuilder builder_;
+  SmallVector<Attribute> weights_;
+  llvm::StringSet<> names_;
+  llvm::DenseMap<Attribute, int64_t> indexOf_;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> memory_; ///< (weight, device) →
+};
+
+struct ShareKernels : kiln::impl::ShareKernelsBase<ShareKernels> {
+  using Base::Base;
+  void runOnOperation() override;
+  llvm::MapVector<Type, SmallVector<size_t>> loadedNumbers(const Alike &kernels) const;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Which kernels are alike
+//===----------------------------------------------------------------------===//
+
+/// The same for kernels that are alike; it says nothing of what their operations read.
+static llvm::hash_code hashOf(uop::FuncOp func) {
+  llvm::hash_code hash(0);
+  func.walk([&](Operation *op) {
+    if (op != func)
+      hash = llvm::hash_combine(hash, op->getName(), op->hashProperties(), op->getDiscardableAttrDictionary());
+  });
+  return hash;
+}
+
+static bool isAlike(uop::FuncOp func, uop::FuncOp other) {
+  StringAttr name = other.getSymNameAttr();
+  other.setSymNameAttr(func.getSymNameAttr());
+  bool isSame = OperationEquivalence::isEquivalentTo(func, other, OperationEquivalence::IgnoreLocations);
+  other.setSymNameAttr(name);
+  return isSame;
+}
+
+static SmallVector<Alike> alikeKernels(ModuleOp module) {
+  SmallVector<Kernel> kernels;
+  for (auto func : module.getOps<uop::FuncOp>())
+    kernels.push_back(
+        {func, llvm::map_to_vector(numbersOf(func), [](uop::ConstOp number) { return number.getValue(); })});
+  WithoutNumbers compared(kernels);
+  SmallVector<Alike> groups;
+  llvm::DenseMap<llvm::hash_code, SmallVector<size_t, 1>> byHash;
+  for (const Kernel &kernel : kernels) {
+    SmallVector<size_t, 1> &near = byHash[hashOf(kernel.func)];
+    auto *known = llvm::find_if(near, [&](size_t group) { return isAlike(groups[group].front().func, kernel.func); });
+    if (known != near.end()) {
+      groups[*known].push_back(kernel);
+      continue;
+    }
+    near.push_back(groups.size());
+    groups.push_back({kernel});
+  }
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers as memory
+//===----------------------------------------------------------------------===//
+
+Weights::Weights(host::ProgramOp program)
+    : program_(program), builder_(OpBuilder::atBlockBegin(&program.getBody().front())),
+      weights_(program.getWeights().begin(), program.getWeights().end()) {
+  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>())
+    names_.insert(weight.getName());
+}
+
+Value Weights::memoryOf(ArrayRef<Attribute> numbers, int64_t device) {
+  auto [known, isNew] = indexOf_.try_emplace(builder_.getArrayAttr(numbers), weights_.size());
+  if (isNew) {
+    std::string name = "numbers";
+    for (unsigned repeats = 1; !names_.insert(name).second; ++repeats)
+      name = "numbers" + std::to_string(repeats);
+    auto type = RankedTensorType::get({int64_t(numbers.size())}, cast<TypedAttr>(numbers.front()).getType());
+    weights_.push_back(host::WeightAttr::get(builder_.getContext(), name, type, DenseElementsAttr::get(type, numbers)));
+  }
+  Value &memory = memory_[{known->second, device}];
+  if (!memory)
+    memory = host::WeightOp::create(builder_, program_.getLoc(), host::SliceType::get(builder_.getContext(), device),
+                                    builder_.getI64IntegerAttr(known->second));
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel for those that are alike
+//===----------------------------------------------------------------------===//
+
+/// The positions of the numbers that launches pass, by dtype: each dtype is a buffer.
+llvm::MapVector<Type, SmallVector<size_t>> ShareKernels::loadedNumbers(const Alike &kernels) const {
+  llvm::MapVector<Type, SmallVector<size_t>> loaded;
+  for (auto [position, value] : llvm::enumerate(kernels.front().values)) {
+    TypedAttr number = value;
+    bool differs = llvm::any_of(kernels, [&](const Kernel &kernel) { return kernel.values[position] != number; });
+    if (differs || (all && number != zeroOf(number.getType())))
+      loaded[number.getType()].push_back(position);
+  }
+  return loaded;
+}
+
+/// Has a kernel load numbers from a buffer, which becomes its argument `position`.
+static void loadNumbers(uop::FuncOp func, MutableArrayRef<uop::ConstOp> numbers, unsigned position) {
+  OpBuilder builder(func.getContext());
+  Type dtype = numbers.front().getType();
+  auto type = uop::PtrType::get(func.getContext(), dtype, uop::Memory::Global);
+  (void)func.insertArgument(position, type, {}, func.getLoc());
+  for (auto [index, constant] : llvm::enumerate(numbers)) {
+    builder.setInsertionPoint(constant);
+    auto place =
+        uop::ConstOp::create(builder, constant.getLoc(), builder.getI32Type(), builder.getI32IntegerAttr(index));
+    auto load = uop::LoadOp::create(builder, constant.getLoc(), dtype, func.getArgument(position), place,
+                                    /*gate=*/Value(), /*otherwise=*/Value());
+    constant.replaceAllUsesWith(load.getResult());
+    constant.erase();
+  }
+}
+
+/// Scratch memory is the last of a launch's buffers.
+static unsigned countBeforeScratch(ValueRange buffers) {
+  return buffers.size() -
+         llvm::count_if(buffers, [](Value buffer) { return buffer.getDefiningOp<host::ScratchOp>() != nullptr; });
+}
+
+static void launchShared(host::LaunchOp launch, uop::FuncOp kernel, ArrayRef<Value> numbers) {
+  SmallVector<Value> buffers(launch.getBuffers());
+  buffers.insert(buffers.begin() + countBeforeScratch(buffers), numbers.begin(), numbers.end());
+  launch.getBuffersMutable().assign(buffers);
+  launch.setKernel(kernel.getSymName());
+}
+
+void ShareKernels::runOnOperation() {
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
+  llvm::MapVector<Operation *, Weights> weights;
+  for (auto program : getOperation().getOps<host::ProgramOp>()) {
+    weights.insert({program, Weights(program)});
+    program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  }
+  for (Alike &kernels : alikeKernels(getOperation())) {
+    uop::FuncOp first = kernels.front().func;
+    if ((kernels.size() == 1 && !all) ||
+        llvm::any_of(kernels, [&](Kernel &kernel) { return launches.lookup(kernel.func.getSymName()).empty(); }))
+      continue;
+    llvm::MapVector<Type, SmallVector<size_t>> loaded = loadedNumbers(kernels);
+    unsigned position = countBeforeScratch(launches[first.getSymName()].front().getBuffers());
+    for (Kernel &kernel : kernels) {
+      for (host::LaunchOp launch : launches[kernel.func.getSymName()]) {
+        Weights &ofProgram = weights.find(launch->getParentOfType<host::ProgramOp>())->second;
+        SmallVector<Value> memory;
+        for (auto &[dtype, numbers] : loaded) {
+          auto values = llvm::map_to_vector(numbers, [&](size_t number) -> Attribute { return kernel.values[number]; });
+          memory.push_back(ofProgram.memoryOf(values, kiln::deviceOf(kernel.func)));
+        }
+        launchShared(launch, first, memory);
+      }
+      if (kernel.func != first)
+        kernel.func->erase();
+    }
+    SmallVector<uop::ConstOp> constants = numbersOf(first);
+    for (auto &[dtype, numbers] : loaded) {
+      auto replaced = llvm::map_to_vector(numbers, [&](size_t number) { return constants[number]; });
+      loadNumbers(first, replaced, position++);
+    }
+  }
+  for (auto &[program, ofProgram] : weights)
+    ofProgram.finish();
+}
