@@ -45,6 +45,18 @@ static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   return llvm::Error::success();
 }
 
+/// A kernel without what no choice of opts depends on: its name and the values of its numbers.
+static std::string structureOf(kernel::FuncOp func) {
+  OwningOpRef<kernel::FuncOp> copy = func.clone();
+  copy->setName("kernel");
+  copy->walk([](kernel::ConstOp number) {
+    number.setValueAttr(cast<TypedAttr>(Builder(number.getContext()).getZeroAttr(number.getType())));
+  });
+  std::string text;
+  llvm::raw_string_ostream(text) << *copy;
+  return text;
+}
+
 namespace {
 struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
@@ -57,6 +69,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
 
   void runOnOperation() override {
     weights_ = optimize::weightsOf(getOperation());
+    chosen_.clear(); // another module may be for another target
     if (isLast && failed(checkNames()))
       return signalPassFailure();
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
@@ -113,7 +126,12 @@ private:
     TargetAttr target = targetOf(getOperation());
     llvm::SmallBitVector weights = weights_.lookup(func.getName());
     weights.resize(func.getNumArguments());
-    optimize::Trial chosen = optimize::chooseOpts(func, target, weights);
+    std::string structure = structureOf(func);
+    for (unsigned weight : weights.set_bits())
+      structure += " " + std::to_string(weight);
+    auto [known, isNew] = chosen_.try_emplace(structure);
+    optimize::Trial chosen =
+        isNew ? optimize::chooseOpts(func, target, weights) : applied(func, ArrayRef(known->second));
     std::string fault = chosen.fits() ? "" : ("kernel " + func.getName() + ": " + chosen.fault()).str();
     SmallVector<kernel::OptAttr> opts(chosen.opts());
     if (!chosen.fits())
@@ -127,6 +145,7 @@ private:
     if (!fault.empty())
       func.emitWarning(fault) << "; kiln chose this opt itself and goes on without it and those after it, which may be "
                                  "slower; please report it";
+    known->second.assign(chosen.opts().begin(), chosen.opts().end());
     func->setAttrs(chosen.func()->getAttrDictionary());
     func.getBody().takeBody(chosen.func().getBody());
   }
@@ -145,5 +164,6 @@ private:
 
   std::vector<optimize::OptsLine> byHand_;
   llvm::StringMap<llvm::SmallBitVector> weights_;
+  llvm::StringMap<SmallVector<kernel::OptAttr>> chosen_; ///< structure → opts
 };
 } // namespace

@@ -29,6 +29,7 @@ std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
   int64_t terms = axes.front();
   ReduceOp reduce;
   SmallVector<Operation *> moving; // along the terms
+  WalkAxes axesOfValues(walk);
   for (Operation *op : walk.operations()) {
     auto sum = dyn_cast<ReduceOp>(op);
     bool ends = sum && llvm::is_contained(sum.getAxes(), terms);
@@ -36,14 +37,16 @@ std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
       return std::nullopt;
     if (ends)
       reduce = sum;
-    else if (axesOf(walk, op->getResult(0)).contains(terms))
+    else if (axesOfValues.of(op).contains(terms))
       moving.push_back(op);
   }
   std::optional<Product> sum = reduce ? productOf(reduce) : std::nullopt;
   if (!sum || !sum->isNarrow())
     return std::nullopt;
   DotProduct product{reduce, sum->operands[0].narrow, sum->operands[1].narrow, terms};
-  auto movesAlong = [&](Value value) { return axesOf(walk, value).contains(product.terms); };
+  auto movesAlong = [&](Value value) {
+    return value.getDefiningOp() && axesOfValues.of(value.getDefiningOp()).contains(product.terms);
+  };
   if (!movesAlong(product.a) || !movesAlong(product.b) || llvm::any_of(walk.results, movesAlong))
     return std::nullopt;
   // Anything else would be needed one element at a time.

@@ -71,35 +71,35 @@ bool kernel::dependsOn(StageOp stage, size_t domainAxis) {
          llvm::any_of(stage.getParts(), [&](PartAttr part) { return part.getAxis() == int64_t(domainAxis); });
 }
 
+const llvm::DenseSet<int64_t> &kernel::WalkAxes::of(Operation *op) {
+  if (auto found = known_.find(op); found != known_.end())
+    return *found->second;
+  auto axes = std::make_unique<llvm::DenseSet<int64_t>>();
+  auto add = [&](Expr expr) { axes->insert_range(axesOf(expr)); };
+  if (auto stage = dyn_cast<StageOp>(op)) {
+    for (auto [axis, base] : llvm::enumerate(stage.getBase())) {
+      add(base);
+      if (dependsOn(stage, axis))
+        add(walk_.index[axis]);
+    }
+    return *(known_[op] = std::move(axes));
+  }
+  for (Value operand : op->getOperands())
+    if (Operation *source = operand.getDefiningOp())
+      axes->insert_range(of(source));
+  if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+    view::Index where = tracker.getValue().at(positionOf(walk_.index, tracker.getValue()));
+    add(where.index);
+    add(where.valid);
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    for (int64_t axis : reduce.getAxes())
+      axes->erase(axis);
+  return *(known_[op] = std::move(axes));
+}
+
 llvm::DenseSet<int64_t> kernel::axesOf(const Walk &walk, Value value) {
-  llvm::DenseMap<Operation *, llvm::DenseSet<int64_t>> known;
-  auto visit = [&](auto &self, Operation *op) -> const llvm::DenseSet<int64_t> & {
-    if (auto found = known.find(op); found != known.end())
-      return found->second;
-    llvm::DenseSet<int64_t> axes;
-    auto add = [&](Expr expr) { axes.insert_range(axesOf(expr)); };
-    if (auto stage = dyn_cast<StageOp>(op)) {
-      for (auto [axis, base] : llvm::enumerate(stage.getBase())) {
-        add(base);
-        if (dependsOn(stage, axis))
-          add(walk.index[axis]);
-      }
-      return known[op] = axes;
-    }
-    for (Value operand : op->getOperands())
-      if (Operation *source = operand.getDefiningOp())
-        axes.insert_range(self(self, source));
-    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
-      view::Index where = tracker.getValue().at(positionOf(walk.index, tracker.getValue()));
-      add(where.index);
-      add(where.valid);
-    }
-    if (auto reduce = dyn_cast<ReduceOp>(op))
-      for (int64_t axis : reduce.getAxes())
-        axes.erase(axis);
-    return known[op] = axes;
-  };
-  return value.getDefiningOp() ? visit(visit, value.getDefiningOp()) : llvm::DenseSet<int64_t>();
+  return value.getDefiningOp() ? WalkAxes(walk).of(value.getDefiningOp()) : llvm::DenseSet<int64_t>();
 }
 
 llvm::DenseSet<int64_t> kernel::totalsAxes(const Walk &walk, ReduceOp reduce) {

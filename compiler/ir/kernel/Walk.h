@@ -42,6 +42,17 @@ llvm::SmallVector<Walk> walksOf(FuncOp func);
 llvm::DenseSet<int64_t> axesOf(view::Expr expr);
 llvm::DenseSet<int64_t> axesOf(const Walk &walk, mlir::Value value);
 
+/// The same for many values of one walk, each looked at once.
+class WalkAxes {
+public:
+  explicit WalkAxes(const Walk &walk) : walk_(walk) {}
+  const llvm::DenseSet<int64_t> &of(mlir::Operation *op);
+
+private:
+  const Walk &walk_;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<llvm::DenseSet<int64_t>>> known_;
+};
+
 /// Whether a stage's memory moves along an axis of the domain, or is at another place of it for each of its base.
 bool dependsOn(StageOp stage, size_t domainAxis);
 
