@@ -101,6 +101,9 @@ Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
   auto amounts = [](Axes pads) { return llvm::map_to_vector(pads, [](int64_t amount) { return Expr(amount); }); };
   if (mode == PadMode::Constant)
     return pad(x, amounts(low), amounts(high));
+  auto isOpen = [&](int64_t axis) { return (low[axis] != 0 || high[axis] != 0) && !dim(x, axis).isConst(); };
+  if (mode != PadMode::Edge && llvm::any_of(allAxes(x), isOpen))
+    return padByPlace(x, amounts(low), amounts(high), mode);
   for (int64_t axis : allAxes(x)) {
     int64_t before = std::max<int64_t>(low[axis], 0), after = std::max<int64_t>(high[axis], 0);
     Expr size = dim(x, axis);
@@ -113,8 +116,8 @@ Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
       x = concat({expand(narrow(x, axis, 0, 1), first), x, expand(narrow(x, axis, size - 1, size), last)}, axis);
       continue;
     }
-    if (!size.isConst() || size.isConst(0))
-      return fail("cannot reflect or wrap an axis of size " + size.print(), "the size must be known and not 0");
+    if (size.isConst(0))
+      return fail("cannot reflect or wrap an axis of size 0", "there is nothing to repeat");
     if (mode == PadMode::Reflect && std::max(before, after) < size.constant()) { // there is nothing to repeat
       Expr last = size - 1;
       x = concat({flip(narrow(x, axis, 1, 1 + before), {axis}), x, flip(narrow(x, axis, last - after, last), {axis})},
@@ -150,6 +153,10 @@ static constexpr int64_t kMostPlaced = 2;
 static Expr placeInside(Expr place, Expr size, PadMode mode) {
   if (mode == PadMode::Wrap) {
     place = view::mod(place, view::maximum(size, 1));
+  } else if (mode == PadMode::Reflect && place.isConst(-1)) {
+    place = 1; // the neighbour of the end; the end itself where it has none
+  } else if (mode == PadMode::Reflect && provablyEqual(place, size)) {
+    place = size - 2;
   } else if (mode == PadMode::Reflect) {
     Expr period = view::maximum(size * 2 - 2, 1), there = view::mod(place, period);
     place = view::minimum(there, period - there);

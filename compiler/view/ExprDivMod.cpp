@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
+#include "view/WithoutZeros.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -280,7 +281,14 @@ static Expr moduloByConstant(Expr a, int64_t b) {
 }
 
 /// Whether 0 <= a < b wherever b is not 0.
-static bool isRemainderOf(Expr a, Expr b) { return a.min() >= 0 && provablyLess(a, b); }
+static bool isRemainderOf(Expr a, Expr b) {
+  if (a.min() >= 0 && (a - b).max() < 0) // bounds stop at a sign: those of b - a at 0, which would not do
+    return true;
+  if (b.min() != 0)
+    return false;
+  llvm::DenseMap<Expr, Expr> positive = withoutZeros(b, b);
+  return !positive.empty() && isRemainderOf(a.substitute(positive), b.substitute(positive));
+}
 
 int64_t kiln::view::commonFactor(Expr e) {
   SmallVector<Term, 8> terms;

@@ -60,15 +60,17 @@ static Expr withNumerators(ArrayRef<Expr> operands, int64_t multiple, bool above
   return sum(terms);
 }
 
-/// The bound with the first minimum or maximum replaced by either of its operands: the sum is one of the two, the
-/// larger if the extremum makes it so.
+/// The bound with a minimum or maximum replaced by either of its operands: the sum is one of the two, the larger if the
+/// extremum makes it so. Of two extrema each is tried first, since which one cancels more is not known; of more only
+/// the first, as there would be too many orders.
 static std::optional<int64_t> boundByOperands(ArrayRef<Expr> operands, bool above) {
-  for (auto [index, operand] : llvm::enumerate(operands)) {
-    if (operand.isConst())
-      continue;
-    auto [rest, coefficient] = splitTerm(operand);
-    if (rest.kind() != Kind::Min && rest.kind() != Kind::Max)
-      continue;
+  SmallVector<size_t, 4> extrema;
+  for (auto [index, operand] : llvm::enumerate(operands))
+    if (!operand.isConst() && llvm::is_contained({Kind::Min, Kind::Max}, splitTerm(operand).rest.kind()))
+      extrema.push_back(index);
+  std::optional<int64_t> best;
+  for (size_t index : ArrayRef(extrema).take_front(extrema.size() == 2 ? 2 : 1)) {
+    auto [rest, coefficient] = splitTerm(operands[index]);
     SmallVector<int64_t, 2> bounds;
     for (Expr choice : rest.operands()) {
       SmallVector<Expr, 8> terms(operands);
@@ -77,9 +79,10 @@ static std::optional<int64_t> boundByOperands(ArrayRef<Expr> operands, bool abov
       bounds.push_back(above ? replaced.max() : replaced.min());
     }
     bool isLarger = (rest.kind() == Kind::Max) == (coefficient > 0);
-    return isLarger ? std::max(bounds[0], bounds[1]) : std::min(bounds[0], bounds[1]);
+    int64_t bound = isLarger ? std::max(bounds[0], bounds[1]) : std::min(bounds[0], bounds[1]);
+    best = !best ? bound : above ? std::min(*best, bound) : std::max(*best, bound);
   }
-  return std::nullopt;
+  return best;
 }
 
 static int64_t boundOf(ArrayRef<Expr> operands, bool above, int64_t known) {

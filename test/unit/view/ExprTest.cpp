@@ -61,6 +61,17 @@ TEST_CASE("an index that stays below a symbolic size divides away") {
   CHECK(less(j * n + i, b * n).isConst(1));
 }
 
+TEST_CASE("a place inside an axis divides away, also where the axis may have no element") {
+  Expr size = Expr::variable("w", 0, 2147483647);
+  Expr first = maximum(minimum(size - 1, 1), 0), last = maximum(size - 2, 0);
+  for (Expr place : {first, last})
+    for (Expr divisor : {size, maximum(size, 1)}) {
+      CHECK(floorDiv(place, divisor) == Expr(0));
+      CHECK(mod(place, divisor) == place);
+    }
+  CHECK(floorDiv(minimum(size, 1), size) != Expr(0)); // 1 where the size is
+}
+
 TEST_CASE("division and modulo simplify through what divides what") {
   Expr x = var("x", 0, 15), y = var("y", 0, 3);
   CHECK(floorDiv(x * Expr(4) + y, 4) == x);

@@ -372,12 +372,7 @@ static Tensor pad(Node &n, TensorBuilder &b) {
                                        .Default(std::nullopt);
   if (!repeats)
     return n.fail("attribute 'mode' is " + quoted(mode), "it is constant, reflect, edge or wrap");
-  bool sizesKnown = true;
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    bool isPadded = !low[axis].isConst(0) || !high[axis].isConst(0);
-    sizesKnown &= !isPadded || *repeats == PadMode::Edge || b.dim(x, axis).isConst();
-  }
-  if (!areKnown(low) || !areKnown(high) || !sizesKnown)
+  if (!areKnown(low) || !areKnown(high))
     return b.padByPlace(x, low, high, *repeats);
   llvm::SmallVector<int64_t> before, after;
   for (Expr amount : llvm::concat<Expr>(low, high))
