@@ -311,6 +311,15 @@ def LowerKernels : Pass<"kiln-lower-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::uop::UOpDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TabulateBytes : Pass<"kiln-tabulate-bytes", "::mlir::ModuleOp"> {
+  let summary = "look up bytes that follow from one byte alone";
+  let description = [{
+    uop.alu cast (round (… (uop.alu cast %x))), which makes a vector<16xui8> of %x, a vector<16xui8>
+    ⇒ uop.lookup %table[%x]; its launches pass the 256 results as a weight
+  }];
+  let dependentDialects = ["::kiln::uop::UOpDialect"];
+}
+
 def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
   let summary = "fit each kernel's uops to the device, by named sets of patterns";
   let description = [{

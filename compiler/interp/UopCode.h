@@ -32,6 +32,7 @@ enum class Opcode : uint8_t {
   StoreMatrix, // memory[a …], memory[a + b …] … = row after row of c
   Multiply,    // result = c + a × b, of matrices
   Dot,         // result = c + a × b, some terms per lane
+  Lookup,      // result = memory[a], a byte by a byte in each lane
   End,
 };
 

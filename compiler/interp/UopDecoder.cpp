@@ -49,6 +49,7 @@ private:
   llvm::Error one(uop::StoreMatrixOp op);
   llvm::Error one(uop::WmmaOp op);
   llvm::Error one(uop::DotOp op);
+  llvm::Error one(uop::LookupOp op);
 
   Instruction &add(Opcode op) {
     code_.instructions.emplace_back();
@@ -335,6 +336,20 @@ llvm::Error Decoder::one(uop::DotOp op) {
   return llvm::Error::success();
 }
 
+llvm::Error Decoder::one(uop::LookupOp op) {
+  auto memory = memories_.find(op.getTable());
+  if (memory == memories_.end())
+    return failure("a table is not an argument");
+  Slot result = define(op.getResult());
+  Instruction &lookup = add(Opcode::Lookup);
+  lookup.result = result;
+  lookup.a = slot(op.getIndex());
+  lookup.memory = memory->second;
+  lookup.lanes = uop::lanesOf(op.getType());
+  lookup.bytes = 1;
+  return llvm::Error::success();
+}
+
 llvm::Error Decoder::op(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (!llvm::isa<uop::PtrType>(result.getType()) && !dtypeOf(mlir::getElementTypeOrSelf(result.getType())))
@@ -342,7 +357,8 @@ llvm::Error Decoder::op(mlir::Operation *op) {
   return llvm::TypeSwitch<mlir::Operation *, llvm::Error>(op)
       .Case<uop::ConstOp, uop::SpecialOp, uop::DefineOp, uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp,
             uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp, uop::ShuffleOp,
-            uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp>([&](auto known) { return one(known); })
+            uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp, uop::LookupOp>(
+          [&](auto known) { return one(known); })
       .Default([](mlir::Operation *unknown) {
         return failure("the interpreter does not know " + unknown->getName().getStringRef());
       });

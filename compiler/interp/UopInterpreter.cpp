@@ -299,6 +299,17 @@ Stop Launch::runItem(Item &item) {
                dot.sizes);
       break;
     }
+    case Opcode::Lookup:
+      for (uint32_t lane = 0; lane < instruction.lanes; ++lane) {
+        auto element = uint8_t(frame[instruction.a + lane]);
+        const Room &room = rooms_[instruction.memory];
+        if (element >= room.elements) {
+          touch(instruction, item, element, /*writes=*/false);
+          return Stop::Failure;
+        }
+        frame[instruction.result + lane] = room.data[element];
+      }
+      break;
     case Opcode::End:
       item.at = at;
       return Stop::End;

@@ -83,7 +83,8 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
     llvm::append_range(lacks, kRoundings);
 
   bool fma = isArm || (isArm32 && has("vfp4")) || triple.isRISCV64() || (isX86 && (has("fma") || has("fma4")));
-  return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
+  bool lookups = isWide && has("avx512vbmi");
+  return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths, lookups),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
                          /*chunks=*/kMostChunks,
                          /*cores=*/1, /*panel=*/0, ratesOf(widths.back(), context));
@@ -93,11 +94,11 @@ TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
   lacks.push_back(kScaling);
   llvm::append_range(lacks, kRoundings);
-  return TargetAttr::get(context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}),
-                         /*products=*/{}, /*stores=*/{},
-                         {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
-                         /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, /*panel=*/0,
-                         RatesAttr::typical(context));
+  return TargetAttr::get(
+      context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}, /*lookups=*/false),
+      /*products=*/{}, /*stores=*/{}, {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
+      /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, /*panel=*/0,
+      RatesAttr::typical(context));
 }
 
 TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context) {

@@ -11,14 +11,9 @@
 
 #include "passes/Passes.h"
 
-#include "ir/base/Devices.h"
-#include "ir/host/Host.h"
-#include "ir/uop/UOp.h"
+#include "passes/lower/LaunchWeights.h"
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OperationSupport.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -32,7 +27,8 @@ namespace kiln {
 static llvm::DenseSet<Value> addressesOf(uop::FuncOp func) {
   SmallVector<Value> open;
   func.walk([&](Operation *op) {
-    if (isa<uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp, uop::DotOp, uop::WmmaOp, uop::YieldOp>(op))
+    if (isa<uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp, uop::DotOp, uop::WmmaOp, uop::LookupOp, uop::YieldOp>(
+            op))
       return;
     auto store = dyn_cast<uop::StoreOp>(op);
     auto range = dyn_cast<uop::RangeOp>(op);
@@ -104,25 +100,6 @@ private:
   ArrayRef<Kernel> kernels_;
 };
 
-/// The weights of a program, to which the numbers of launches come.
-class Weights {
-public:
-  explicit Weights(host::ProgramOp program);
-
-  /// The memory of these numbers, which are of one dtype, on a device.
-  Value memoryOf(ArrayRef<Attribute> numbers, int64_t device);
-  /// Gives the program those that came.
-  void finish() { program_.setWeightsAttr(builder_.getArrayAttr(weights_)); }
-
-private:
-  host::ProgramOp program_;
-  OpBuilder builder_;
-  SmallVector<Attribute> weights_;
-  llvm::StringSet<> names_;
-  llvm::DenseMap<Attribute, int64_t> indexOf_;
-  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> memory_; ///< (weight, device) →
-};
-
 struct ShareKernels : kiln::impl::ShareKernelsBase<ShareKernels> {
   using Base::Base;
   void runOnOperation() override;
@@ -174,33 +151,6 @@ static SmallVector<Alike> alikeKernels(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers as memory
-//===----------------------------------------------------------------------===//
-
-Weights::Weights(host::ProgramOp program)
-    : program_(program), builder_(OpBuilder::atBlockBegin(&program.getBody().front())),
-      weights_(program.getWeights().begin(), program.getWeights().end()) {
-  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>())
-    names_.insert(weight.getName());
-}
-
-Value Weights::memoryOf(ArrayRef<Attribute> numbers, int64_t device) {
-  auto [known, isNew] = indexOf_.try_emplace(builder_.getArrayAttr(numbers), weights_.size());
-  if (isNew) {
-    std::string name = "numbers";
-    for (unsigned repeats = 1; !names_.insert(name).second; ++repeats)
-      name = "numbers" + std::to_string(repeats);
-    auto type = RankedTensorType::get({int64_t(numbers.size())}, cast<TypedAttr>(numbers.front()).getType());
-    weights_.push_back(host::WeightAttr::get(builder_.getContext(), name, type, DenseElementsAttr::get(type, numbers)));
-  }
-  Value &memory = memory_[{known->second, device}];
-  if (!memory)
-    memory = host::WeightOp::create(builder_, program_.getLoc(), host::SliceType::get(builder_.getContext(), device),
-                                    builder_.getI64IntegerAttr(known->second));
-  return memory;
-}
-
-//===----------------------------------------------------------------------===//
 // One kernel for those that are alike
 //===----------------------------------------------------------------------===//
 
@@ -216,69 +166,44 @@ llvm::MapVector<Type, SmallVector<size_t>> ShareKernels::loadedNumbers(const Ali
   return loaded;
 }
 
-/// Has a kernel load numbers from a buffer, which becomes its argument `position`.
-static void loadNumbers(uop::FuncOp func, MutableArrayRef<uop::ConstOp> numbers, unsigned position) {
+/// Has a kernel load numbers from a buffer.
+static void loadNumbers(uop::FuncOp func, MutableArrayRef<uop::ConstOp> numbers, Value buffer) {
   OpBuilder builder(func.getContext());
-  Type dtype = numbers.front().getType();
-  auto type = uop::PtrType::get(func.getContext(), dtype, uop::Memory::Global);
-  (void)func.insertArgument(position, type, {}, func.getLoc());
   for (auto [index, constant] : llvm::enumerate(numbers)) {
     builder.setInsertionPoint(constant);
     auto place =
         uop::ConstOp::create(builder, constant.getLoc(), builder.getI32Type(), builder.getI32IntegerAttr(index));
-    auto load = uop::LoadOp::create(builder, constant.getLoc(), dtype, func.getArgument(position), place,
-                                    /*gate=*/Value(), /*otherwise=*/Value());
+    auto load = uop::LoadOp::create(builder, constant.getLoc(), constant.getType(), buffer, place, /*gate=*/Value(),
+                                    /*otherwise=*/Value());
     constant.replaceAllUsesWith(load.getResult());
     constant.erase();
   }
 }
 
-/// Scratch memory is the last of a launch's buffers.
-static unsigned countBeforeScratch(ValueRange buffers) {
-  return buffers.size() -
-         llvm::count_if(buffers, [](Value buffer) { return buffer.getDefiningOp<host::ScratchOp>() != nullptr; });
-}
-
-static void launchShared(host::LaunchOp launch, uop::FuncOp kernel, ArrayRef<Value> numbers) {
-  SmallVector<Value> buffers(launch.getBuffers());
-  buffers.insert(buffers.begin() + countBeforeScratch(buffers), numbers.begin(), numbers.end());
-  launch.getBuffersMutable().assign(buffers);
-  launch.setKernel(kernel.getSymName());
-}
-
 void ShareKernels::runOnOperation() {
-  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
-  llvm::MapVector<Operation *, Weights> weights;
-  for (auto program : getOperation().getOps<host::ProgramOp>()) {
-    weights.insert({program, Weights(program)});
-    program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
-  }
+  lower::LaunchWeights weights(getOperation());
   for (Alike &kernels : alikeKernels(getOperation())) {
     uop::FuncOp first = kernels.front().func;
-    if ((kernels.size() == 1 && !all) ||
-        llvm::any_of(kernels, [&](Kernel &kernel) { return launches.lookup(kernel.func.getSymName()).empty(); }))
+    auto isLaunched = [&](Kernel &kernel) { return !weights.launchesOf(kernel.func).empty(); };
+    if ((kernels.size() == 1 && !all) || !llvm::all_of(kernels, isLaunched))
       continue;
     llvm::MapVector<Type, SmallVector<size_t>> loaded = loadedNumbers(kernels);
-    unsigned position = countBeforeScratch(launches[first.getSymName()].front().getBuffers());
-    for (Kernel &kernel : kernels) {
-      for (host::LaunchOp launch : launches[kernel.func.getSymName()]) {
-        Weights &ofProgram = weights.find(launch->getParentOfType<host::ProgramOp>())->second;
-        SmallVector<Value> memory;
+    for (Kernel &kernel : kernels)
+      for (host::LaunchOp launch : weights.launchesOf(kernel.func)) {
         for (auto &[dtype, numbers] : loaded) {
           auto values = llvm::map_to_vector(numbers, [&](size_t number) -> Attribute { return kernel.values[number]; });
-          memory.push_back(ofProgram.memoryOf(values, kiln::deviceOf(kernel.func)));
+          auto type = RankedTensorType::get({int64_t(values.size())}, dtype);
+          weights.pass(launch, DenseElementsAttr::get(type, values), "numbers");
         }
-        launchShared(launch, first, memory);
+        launch.setKernel(first.getSymName());
       }
-      if (kernel.func != first)
-        kernel.func->erase();
-    }
     SmallVector<uop::ConstOp> constants = numbersOf(first);
     for (auto &[dtype, numbers] : loaded) {
       auto replaced = llvm::map_to_vector(numbers, [&](size_t number) { return constants[number]; });
-      loadNumbers(first, replaced, position++);
+      loadNumbers(first, replaced, weights.receive(first, dtype));
     }
+    for (Kernel &kernel : MutableArrayRef(kernels).drop_front())
+      kernel.func->erase();
   }
-  for (auto &[program, ofProgram] : weights)
-    ofProgram.finish();
+  weights.finish();
 }

@@ -66,7 +66,7 @@ RatesAttr RatesAttr::with(llvm::StringRef name, Rate value) const {
 }
 
 LogicalResult VectorsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t registers,
-                                  ArrayRef<int64_t> widths) {
+                                  ArrayRef<int64_t> widths, bool) {
   if (registers <= 0 || widths.empty() || widths.front() < 8 || !llvm::is_sorted(widths))
     return emitError() << "vectors have registers, and widths from 8 bits on, from narrow to wide";
   return success();
@@ -102,6 +102,8 @@ TargetAttr TargetAttr::unknown(MLIRContext *context) {
 
 int64_t TargetAttr::vectorBits() const { return getVectors() ? getVectors().getWidths().back() : 0; }
 int64_t TargetAttr::vectorRegisters() const { return getVectors() ? getVectors().getRegisters() : 0; }
+
+bool TargetAttr::hasLookups() const { return getVectors() && getVectors().getLookups(); }
 int64_t TargetAttr::maxItems() const { return getGroups() ? getGroups().getItems() : 0; }
 int64_t TargetAttr::localBytes() const { return getGroups() ? getGroups().getLocalBytes() : 0; }
 int64_t TargetAttr::warpItems() const { return getGroups() ? getGroups().getWarp() : 1; }

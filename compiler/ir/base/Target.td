@@ -49,8 +49,10 @@ def RatesAttr : TargetPart<"Rates", "rates"> {
 
 def VectorsAttr : TargetPart<"Vectors", "vectors"> {
   let summary = "vector registers: how many hold totals and vectors of operands, and in which widths, in bits, from narrow to wide";
-  let parameters = (ins "int64_t":$registers, ArrayRefParameter<"int64_t">:$widths);
-  let assemblyFormat = "`<` struct($registers, custom<List>($widths)) `>`";
+  let description = [{`lookups`: each byte of a vector finds another in a table of 256 by a few instructions.}];
+  let parameters = (ins "int64_t":$registers, ArrayRefParameter<"int64_t">:$widths,
+                        DefaultValuedParameter<"bool", "false">:$lookups);
+  let assemblyFormat = "`<` struct($registers, custom<List>($widths), $lookups) `>`";
   let genVerifyDecl = 1;
 }
 
@@ -121,6 +123,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
 
     int64_t vectorBits() const;      ///< of the widest vectors; 0 if there are none
     int64_t vectorRegisters() const; ///< 0 if there are none
+    bool hasLookups() const;         ///< of the bytes of a vector in a table of 256
     int64_t cacheBytes(unsigned level) const; ///< of the first level, the second …; 0 if there is none
     int64_t maxItems() const;        ///< of a work group; 0 if there are none
     int64_t localBytes() const;      ///< of a work group

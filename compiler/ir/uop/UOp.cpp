@@ -234,6 +234,15 @@ LogicalResult AluOp::verify() {
   return verifyAlu(getKind().getValue(), lanes, laneOf(getResult().getType()), [&] { return emitOpError(); });
 }
 
+LogicalResult LookupOp::verify() {
+  Type index = laneOf(getIndex().getType()), byte = laneOf(getType());
+  if (!index.isInteger(8) || !byte.isInteger(8) || getTable().getType().getElement() != byte)
+    return emitOpError("finds bytes by bytes");
+  if (lanesOf(getIndex().getType()) != lanesOf(getType()))
+    return emitOpError("index and result differ in lanes");
+  return success();
+}
+
 LogicalResult ShuffleOp::verify() {
   int64_t bit = getBit();
   if (bit <= 0 || !llvm::isPowerOf2_64(bit))

@@ -249,6 +249,18 @@ def DotOp : PureUOp<"dot", [AllTypesMatch<["sum", "result"]>]> {
   }];
 }
 
+def LookupOp : UOp<"lookup", [MemoryEffects<[MemRead]>]> {
+  let summary = "for each lane the element of a table of 256 bytes whose number the index's byte is";
+  let description = [{
+    A byte with a sign is the number that its bits are without one. Only vectors are looked up so, on a target that has
+    `lookups`: `%y = uop.lookup %table[%x] : <ui8, global>, vector<64xi8> -> vector<64xui8>`
+  }];
+  let arguments = (ins PtrType:$table, AnyVectorOfNonZeroRank:$index);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "$table `[` $index `]` attr-dict `:` type($table) `,` type($index) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def BarrierOp : UOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "every item of the group waits here, and sees what the others wrote before";
   let assemblyFormat = "attr-dict";

@@ -231,6 +231,7 @@ void Linearizer::append(Operation *op) {
       .Case([&](LoadMatrixOp op) { value(op, LinearKind::LoadMatrix); })
       .Case([&](WmmaOp op) { value(op, LinearKind::Wmma); })
       .Case([&](DotOp op) { value(op, LinearKind::Dot); })
+      .Case([&](LookupOp op) { value(op, LinearKind::Lookup); })
       .Case([&](StoreMatrixOp op) {
         append(LinearKind::StoreMatrix, {},
                {rowOf(op.getPointer()), rowOf(op.getIndex()), rowOf(op.getPitch()), rowOf(op.getValue())}, op);

@@ -43,6 +43,7 @@ enum class LinearKind {
   StoreMatrix, // sources: pointer, index, pitch, value
   Wmma,        // sources: rows, columns, sums
   Dot,         // sources: a, b, sums
+  Lookup,      // sources: table, index
 };
 
 struct LinearUOp {

@@ -11,11 +11,11 @@ using namespace kiln::render;
 
 static llvm::StringRef nameOf(LinearKind kind) {
   static constexpr llvm::StringLiteral names[] = {
-      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST", "SPECIAL", "DEFINE_ACC",
-      "RANGE",         "LOAD",       "ALU",          "ALU",        "CAST",  "BITCAST", "VECTORIZE",
-      "GEP",           "PHI",        "ENDRANGE",     "IF",         "ELSE",  "ENDIF",   "BARRIER",
-      "SHUFFLE",       "PREFETCH",   "STORE",        "LOAD",       "STORE", "WMMA",    "DOT"};
-  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Dot) + 1);
+      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST",   "SPECIAL",   "DEFINE_ACC", "RANGE",
+      "LOAD",          "ALU",        "ALU",          "CAST",       "BITCAST", "VECTORIZE", "GEP",        "PHI",
+      "ENDRANGE",      "IF",         "ELSE",         "ENDIF",      "BARRIER", "SHUFFLE",   "PREFETCH",   "STORE",
+      "LOAD",          "STORE",      "WMMA",         "DOT",        "LOOKUP"};
+  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Lookup) + 1);
   return names[static_cast<size_t>(kind)];
 }
 

@@ -19,6 +19,7 @@
 #include "render/kernel/Alignment.h"
 #include "render/llvm/IntegerBounds.h"
 #include "render/llvm/LlvmAlu.h"
+#include "render/llvm/LlvmLookup.h"
 #include "render/llvm/LlvmProducts.h"
 #include "render/llvm/LlvmTurn.h"
 
@@ -244,6 +245,7 @@ void KernelRenderer::render(mlir::Operation &op) {
       .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::DefineOp, uop::AluOp,
             uop::VectorizeOp, uop::SpecialOp, uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp>(
           [&](auto typed) { render(typed); })
+      .Case([&](uop::LookupOp l) { values_[l] = emitLookup(b_, value(l.getTable()), value(l.getIndex())); })
       .Case([&](uop::ConstOp c) {
         if (!isMatrix(c.getType()))
           values_[c] = constantOf(context_, c.getValue());
