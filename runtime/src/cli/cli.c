@@ -18,6 +18,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,13 +106,24 @@ static kiln_options options_of(const watched *seen, kiln_profile *profile) {
   };
 }
 
-static kiln_status flush_output(kiln_text *cause) {
+static bool is_pending(int signal) {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
+/* What went wrong with standard output, as in errno; 0: nothing, -1: nobody knows. */
+static int output_error(void) {
   errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout))
-    return KILN_OK;
-  kiln_text_add(cause, "standard output: cannot be written%s%s; send it elsewhere", errno ? ": " : "",
-                errno ? strerror(errno) : "");
-  return KILN_IO_ERROR;
+    return 0;
+  return is_pending(SIGPIPE) ? EPIPE : errno ? errno : -1;
+}
+
+static kiln_status check_output(int error, kiln_text *cause) {
+  if (error)
+    kiln_text_add(cause, "standard output: cannot be written%s%s; send it elsewhere", error > 0 ? ": " : "",
+                  error > 0 ? strerror(error) : "");
+  return error ? KILN_IO_ERROR : KILN_OK;
 }
 
 /* Names, dtypes and shapes: values may be too long for a reader of JSON, and files have them. */
@@ -140,8 +152,27 @@ static void print_outputs(const kiln_model *model, const kiln_args *args, const 
     kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
 }
 
-/* Prints the outputs, and then writes them to files. A tensor in memory with room for more is shown without that room.
- * */
+/* Prints the outputs, and then writes them to files. Files do not depend on a reader of the pipe, as `head` is, so a
+ * closed one ends the process after they have their names. */
+static kiln_status print_and_write(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
+                                   const int64_t *sizes, kiln_text *cause) {
+  sigset_t pipe, before;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  print_outputs(model, args, outputs, sizes);
+  int error = output_error();
+  kiln_status status = error == EPIPE ? KILN_OK : check_output(error, cause);
+  if (!status && args->output_dir)
+    status = kiln_cli_write(model, args, outputs, cause);
+  int taken;
+  if (status && is_pending(SIGPIPE))
+    sigwait(&pipe, &taken);                    /* the error has to be seen */
+  pthread_sigmask(SIG_SETMASK, &before, NULL); /* a signal that waits ends the process here */
+  return status ? status : check_output(error, cause);
+}
+
+/* Shows the outputs. A tensor in memory with room for more is shown without that room. */
 static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
                                 const int64_t *sizes, kiln_text *cause) {
   kiln_tensor *shown = calloc((size_t)model->output_count + 1, sizeof *shown);
@@ -155,11 +186,7 @@ static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, 
   if (status)
     kiln_text_add(cause, "no memory to show the outputs");
   if (!status)
-    print_outputs(model, args, shown, sizes);
-  if (!status)
-    status = flush_output(cause);
-  if (!status && args->output_dir)
-    status = kiln_cli_write(model, args, shown, cause);
+    status = print_and_write(model, args, shown, sizes, cause);
   for (int32_t i = 0; i < taken; i++) {
     int32_t output = model->aliases[i].output;
     if (shown[output].data != outputs[output].data)
@@ -310,7 +337,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   else
     status = run_program(model, &args, inputs, outputs, sizes, &wrong_use, &cause);
   if (!status)
-    status = flush_output(&cause);
+    status = check_output(output_error(), &cause);
   if (status)
     print_error(program, line, args.json);
   for (int32_t i = 0; inputs && i < model->input_count; i++)
