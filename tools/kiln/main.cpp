@@ -32,7 +32,7 @@ static llvm::Expected<int> execute(int argc, char **argv) {
 
   if ((*line)->logLevel == LogLevel::Info)
     logProgress();
-  else if (!(*line)->isQuiet && (*line)->compile.debug == 0)
+  else if (!(*line)->isQuiet && (*line)->compile.debug == 0 && (*line)->command != Command::Doctor)
     showProgress();
   if ((*line)->timesStages)
     timeStages();
@@ -63,12 +63,8 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   case Command::Devices:
     (*line)->isJson ? listDevicesJson(llvm::outs()) : listDevices(llvm::outs());
     return EXIT_SUCCESS;
-  case Command::Doctor: {
-    llvm::Expected<bool> isWell = examine((*line)->isJson, llvm::outs());
-    if (!isWell)
-      return isWell.takeError();
-    return *isWell ? EXIT_SUCCESS : EXIT_FAILURE;
-  }
+  case Command::Doctor:
+    return examine((*line)->isJson, llvm::outs()) ? EXIT_SUCCESS : EXIT_FAILURE;
   case Command::Flags:
     if (llvm::Error error = printFlags((*line)->flags, llvm::outs()))
       return error;
