@@ -327,7 +327,8 @@ def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
     ⇒ uop.fma %a, %b, %total
   }];
   let options = [Option<"isListed", "listed", "bool", "false", "leave uops as tinygrad v0.9.2 lists them">,
-                 Option<"log", "log", "bool", "false", "print each rewrite">];
+                 ListOption<"logged", "log", "std::string",
+                            "kernels whose rewrites are printed; a * stands for any letters">];
 }
 
 def ShareKernels : Pass<"kiln-share-kernels", "::mlir::ModuleOp"> {

@@ -64,9 +64,9 @@ static void addLower(OpPassManager &manager, const PipelineOptions &options, boo
   manager.addPass(createLowerKernels()); // all is decided: opts, stages and memory
   RewriteUOpsOptions rewrite;
   rewrite.isListed = options.classic || options.noOpt;
+  rewrite.logged.assign(options.loggedKernels.begin(), options.loggedKernels.end());
   if (!rewrite.isListed)
     manager.addPass(createTabulateBytes()); // while uops are the graph's operations
-  rewrite.log = options.logsRewrites;
   manager.addPass(createRewriteUOps(rewrite)); // after all that opts decide, so that they change no rounding
   if (rewrite.isListed)
     return;

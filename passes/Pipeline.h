@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kiln {
 
@@ -18,12 +19,13 @@ std::optional<Stage> stageByName(llvm::StringRef name);
 
 /// Choices made by hand. The target of a module is an attribute of its own (ir/base/Target.h).
 struct PipelineOptions {
-  bool classic = false;      ///< --schedule=classic
-  int64_t winograd = 2;      ///< --winograd: outputs of a tile along an axis; 0: none
-  bool noOpt = false;        ///< NOOPT=1, --no-opt
-  std::string opts;          ///< --opts: the text of an opts file; empty: the heuristic decides
-  std::string optsPath;      ///< the file's name in errors
-  bool logsRewrites = false; ///< DEBUG=7: print each rewrite of a uop
+  bool classic = false; ///< --schedule=classic
+  int64_t winograd = 2; ///< --winograd: outputs of a tile along an axis; 0: none
+  bool noOpt = false;   ///< NOOPT=1, --no-opt
+  std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
+  std::string optsPath; ///< the file's name in errors
+  /// DEBUG=7: print each rewrite of a uop in these kernels; a * stands for any letters.
+  std::vector<std::string> loggedKernels;
 };
 
 /// The stage that `module` has passed: its attribute `kiln.stage`, which every stage writes.

@@ -23,6 +23,7 @@
 
 #include "passes/lower/RewriteLog.h"
 #include "passes/lower/RewriteSets.h"
+#include "support/Pattern.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -62,12 +63,14 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
   void rewrite(uop::FuncOp func, TargetAttr target) {
     Constants constants(func);
     RewriteContext context{constants, target};
+    bool isLogged =
+        llvm::any_of(logged, [&](const std::string &pattern) { return matchesPattern(func.getSymName(), pattern); });
     for (const NamedSet &set : kSets) {
       if (isListed && set.name != kLegalise)
         continue;
       RewritePatternSet patterns(&getContext());
       set.add(patterns, context);
-      RewriteListener listener(func, set.name, constants, log);
+      RewriteListener listener(func, set.name, constants, isLogged);
       GreedyRewriteConfig config;
       // Bottom up a row that is matched with its operands is seen before them, top down a total before its terms.
       config.setUseTopDownTraversal(set.isTopDown)

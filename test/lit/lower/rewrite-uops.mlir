@@ -2,7 +2,7 @@
 // RUN: sed 's/, fma = true//' %s > %t.mlir
 // RUN: %kiln-opt %t.mlir --kiln-rewrite-uops | FileCheck %s --check-prefix=PLAIN
 // RUN: %kiln-opt %s --kiln-rewrite-uops=listed | FileCheck %s --check-prefix=LISTED
-// RUN: %kiln-opt %s --kiln-rewrite-uops=log 2>&1 >/dev/null | FileCheck %s --check-prefix=LOG
+// RUN: %kiln-opt %s '--kiln-rewrite-uops=log=*' 2>&1 >/dev/null | FileCheck %s --check-prefix=LOG
 
 module attributes {kiln.target = #kiln.target<device = "cpu", lacks = [exp, ldexp], fma = true,
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>} {

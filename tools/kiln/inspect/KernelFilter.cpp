@@ -7,6 +7,7 @@
 #include "passes/optimize/choose/OptsFile.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
+#include "support/Pattern.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/PassManager.h"
@@ -15,22 +16,6 @@
 using namespace kiln;
 using namespace kiln::driver;
 using llvm::StringRef;
-
-bool driver::matchesPattern(StringRef name, StringRef pattern) {
-  llvm::SmallVector<StringRef> parts;
-  pattern.split(parts, '*');
-  if (!name.consume_front(parts.front()))
-    return false;
-  if (parts.size() == 1)
-    return name.empty();
-  for (StringRef part : llvm::ArrayRef(parts).drop_front().drop_back()) {
-    size_t found = name.find(part);
-    if (found == StringRef::npos)
-      return false;
-    name = name.drop_front(found + part.size());
-  }
-  return name.ends_with(parts.back());
-}
 
 bool KernelFilter::passes(StringRef kernel) const {
   return isEmpty() || scheduled_.contains(kernel) ||
@@ -93,6 +78,13 @@ llvm::Error KernelFilter::resolve(mlir::ModuleOp module, StringRef model, const 
       return error;
   scheduled_ = std::move(found);
   return llvm::Error::success();
+}
+
+llvm::Error KernelFilter::checkShown(mlir::ModuleOp module, StringRef model) const {
+  if (llvm::any_of(kernelsOf(module), [&](mlir::Operation *kernel) { return passes(nameOf(kernel)); }))
+    return llvm::Error::success();
+  return usageError(model + ": --kernel " + patterns_.front() + ": stage optimize makes this kernel",
+                    "give --emit optimize or a later stage");
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> KernelFilter::select(mlir::ModuleOp module) const {

@@ -17,15 +17,13 @@
 
 namespace kiln::driver {
 
-/// Whether a name is `pattern`, in which a `*` stands for any letters.
-bool matchesPattern(llvm::StringRef name, llvm::StringRef pattern);
-
 class KernelFilter {
 public:
   /// Without patterns every kernel passes.
   explicit KernelFilter(std::vector<std::string> patterns = {}) : patterns_(std::move(patterns)) {}
 
   bool isEmpty() const { return patterns_.empty(); }
+  const std::vector<std::string> &patterns() const { return patterns_; }
   bool passes(llvm::StringRef kernel) const;
 
   /// A usage error that names the nearest kernel, unless each pattern matches one. `module` is after stage optimize, or
@@ -34,6 +32,9 @@ public:
 
   /// For a module after stage schedule: lets kernels pass, too, that become those of the patterns in stage optimize.
   llvm::Error resolve(mlir::ModuleOp module, llvm::StringRef model, const PipelineOptions &pipeline);
+
+  /// A usage error if no kernel passes of a module after stage schedule that is to be shown.
+  llvm::Error checkShown(mlir::ModuleOp module, llvm::StringRef model) const;
 
   /// The kernels that pass, in a module of their own, for reading.
   mlir::OwningOpRef<mlir::ModuleOp> select(mlir::ModuleOp module) const;

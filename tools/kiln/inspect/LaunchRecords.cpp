@@ -1,9 +1,9 @@
 #include "LaunchRecords.h"
 
-#include "KernelFilter.h"
 #include "ir/base/DType.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Roles.h"
+#include "support/Pattern.h"
 #include "support/Quote.h"
 
 #include "kiln/kiln.h"

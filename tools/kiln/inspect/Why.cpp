@@ -9,11 +9,11 @@
 //===--------------------------------------------------------------------===//
 #include "Why.h"
 
-#include "KernelFilter.h"
 #include "LaunchRecords.h"
 #include "ir/host/Roles.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
+#include "support/Pattern.h"
 #include "support/Quote.h"
 
 #include "llvm/ADT/MapVector.h"

@@ -201,8 +201,11 @@ llvm::Error Model::checkFilter(Stage last) {
     return llvm::Error::success();
   if (stage() > Stage::Schedule)
     return filter_.check(module(), source());
-  bool isShown = last == Stage::Schedule || options_.debug >= kDebugUOps;
-  return isShown ? filter_.resolve(module(), source(), options_.pipeline) : llvm::Error::success();
+  if (last != Stage::Schedule && options_.debug < kDebugUOps)
+    return llvm::Error::success();
+  if (llvm::Error error = filter_.resolve(module(), source(), options_.pipeline))
+    return error;
+  return last == Stage::Schedule ? filter_.checkShown(module(), source()) : llvm::Error::success();
 }
 
 llvm::Error Model::advance(Stage last) {
@@ -212,7 +215,8 @@ llvm::Error Model::advance(Stage last) {
     beginStage(stageName(next));
     mlir::PassManager passes(&context_);
     PipelineOptions pipeline = options_.pipeline;
-    pipeline.logsRewrites = options_.debug >= kDebugRewrites;
+    if (options_.debug >= kDebugRewrites)
+      pipeline.loggedKernels = filter_.isEmpty() ? std::vector<std::string>{"*"} : filter_.patterns();
     addStage(passes, next, pipeline);
     if (options_.debug >= kDebugRewrites)
       printRewrites(passes, filter_);
