@@ -23,6 +23,8 @@ inline constexpr llvm::StringLiteral kValueAttr = "graph.value";
 inline constexpr llvm::StringLiteral kAliasAttr = "graph.alias";
 /// The module's list of SymbolAttr.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "kiln.symbols";
+/// What --check reads of a node's indices; the symbol is called "NODE.least index".
+inline constexpr llvm::StringLiteral kLeastIndex = "least index", kLargestIndex = "largest index";
 
 /// The identity of a reduction: 0, 1, or the dtype's lowest or highest value.
 mlir::TypedAttr reductionIdentity(Alu kind, mlir::Type element);

@@ -43,7 +43,7 @@ const char *kiln_call_scatter(void *const *buffers, const int64_t *sizes, kiln_s
   memcpy(result, buffers[1], (size_t)rows * bytes);
   for (int64_t i = 0; i < updates; i++, update += bytes) {
     if (places[i] < 0 || places[i] >= rows)
-      return "an index is out of range";
+      return "an index is out of range; kiln's --check tells which";
     char *to = result + (size_t)places[i] * bytes;
     if (how == KILN_SCATTER_SET)
       memcpy(to, update, bytes);

@@ -2,6 +2,7 @@
 
 #include "ir/base/Devices.h"
 #include "ir/base/OutputRank.h"
+#include "ir/graph/Graph.h"
 #include "ir/host/Call.h"
 #include "ir/host/Roles.h"
 #include "support/Error.h"
@@ -48,6 +49,13 @@ static std::string inputOf(host::ProgramOp program, host::ReadOp read) {
   return input ? llvm::cast<host::PortAttr>(program.getInputs()[input.getIndex()]).getName().str() : "";
 }
 
+/// Whether the model was imported with --check, and has indices to test.
+static bool readsIndices(mlir::ModuleOp module) {
+  auto symbols = module->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr);
+  return symbols && llvm::any_of(symbols.getAsRange<SymbolAttr>(),
+                                 [](SymbolAttr symbol) { return symbol.getName().ends_with(graph::kLeastIndex); });
+}
+
 /// Fails for the first op that the runtime cannot run: control flow, or else a size that is data. Such sizes are read
 /// before the control flow that needs them, which is the cause to name.
 static llvm::Error checkOps(host::ProgramOp program, const std::string &begin) {
@@ -68,6 +76,9 @@ static llvm::Error checkOps(host::ProgramOp program, const std::string &begin) {
   });
   if (!unknown)
     return llvm::Error::success();
+  if (readsIndices(program->getParentOfType<mlir::ModuleOp>()))
+    return failure(begin + "--check reads indices while the model runs, which is not possible there",
+                   "leave one of them out");
   std::string input = read ? inputOf(program, read) : "";
   return failure(begin + (input.empty() ? "a size is data that the model computes"
                                         : "a size is data, from input " + quotedName(input)),

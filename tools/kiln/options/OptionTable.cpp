@@ -92,7 +92,7 @@ static void addModelOptions(CLI::App &app, Texts &texts) {
                  "what products of float32 multiply: bf16, summed up in float32; or f32")
       ->type_name("DTYPE");
   app.add_flag("--check", texts.checksIndices,
-               "end a run at an index outside its axis, with node, index and size; else it reads 0 and stores nothing");
+               "end a run at an index outside its axis, with node, index and size; without it a gather reads 0 there");
   app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
       ->type_name("GIB");
 }
