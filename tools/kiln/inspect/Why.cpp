@@ -288,6 +288,16 @@ static bool printRead(const LaunchRecords &records, const Names &known, const im
   return true;
 }
 
+/// The names of those nodes that the import left no trace of, and that a pattern matches.
+static std::vector<std::string> matchingRead(const Names &known, const import::ReadNodes &read, StringRef pattern) {
+  std::vector<std::string> found;
+  if (pattern.contains('*'))
+    for (const auto &[node, fate] : read)
+      if (fate.kind != import::ReadNode::Kind::Constant && !known.has(node) && matchesPattern(node, pattern))
+        found.push_back(node);
+  return found;
+}
+
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, const import::ReadNodes &read,
                              llvm::ArrayRef<std::string> names, llvm::raw_ostream &out) {
   LaunchRecords records(module);
@@ -299,7 +309,10 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, const impor
     llvm::SmallVector<StringRef> found = known.matching(name);
     for (StringRef one : found)
       printName(records, known, one, out);
-    if (!found.empty() || printRead(records, known, read, name, out))
+    std::vector<std::string> gone = matchingRead(known, read, name);
+    for (const std::string &one : gone)
+      printRead(records, known, read, one, out);
+    if (!found.empty() || !gone.empty() || printRead(records, known, read, name, out))
       continue;
     llvm::SetVector<StringRef> kernels = matchingKernels(records, recipes, name);
     for (StringRef kernel : kernels) {
