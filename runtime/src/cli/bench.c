@@ -13,6 +13,14 @@
 #define MOST_WARM_UPS 10
 #define SECONDS_BETWEEN_DRAWINGS 0.2
 
+void kiln_cli_print_sizes(const kiln_model *model, const int64_t *sizes) {
+  for (int32_t i = 0; i < model->symbol_count; i++) {
+    fputs(i ? ", " : " at ", stdout);
+    kiln_cli_put(stdout, model->symbols[i].name);
+    printf(" = %" PRId64, sizes[i]);
+  }
+}
+
 /* Always in microseconds, so that scripts need not look for a unit. */
 static void report(double *seconds, const kiln_model *model, const kiln_args *args, const int64_t *sizes) {
   int32_t runs = args->bench;
@@ -24,12 +32,8 @@ static void report(double *seconds, const kiln_model *model, const kiln_args *ar
     puts("}");
     return;
   }
-  printf("median %.3f us, min %.3f us over %" PRId32 " runs", median, least, runs);
-  for (int32_t i = 0; i < model->symbol_count; i++) {
-    fputs(i ? ", " : " at ", stdout);
-    kiln_cli_put(stdout, model->symbols[i].name);
-    printf(" = %" PRId64, sizes[i]);
-  }
+  printf("median %.3f us, min %.3f us over %" PRId32 " run%s", median, least, runs, runs == 1 ? "" : "s");
+  kiln_cli_print_sizes(model, sizes);
   putchar('\n');
 }
 

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10, PATH_ROOM = 4096 };
+enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10, PATH_ROOM = 4096, KERNELS_LEVEL = 2 };
 
 /* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so other
  * text is ignored. */
@@ -262,6 +262,12 @@ static kiln_status try_places(const kiln_args *args, kiln_text *cause) {
 static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
                                int64_t *sizes, bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
+  if (args->kernel_count && !args->profile_kernels && debug_level() < KERNELS_LEVEL) {
+    kiln_text_add(cause, "--kernel %s: chooses what DEBUG=2 and --profile-kernels show; add one of them",
+                  args->kernels[0]);
+    *wrong_use = true;
+    return KILN_INVALID_ARGUMENT;
+  }
   kiln_status status = try_places(args, cause);
   if (!status)
     status = kiln_cli_inputs(model, args, inputs, sizes, wrong_use, cause);
@@ -295,9 +301,9 @@ static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_te
     if (!status && args->trace)
       status = kiln_profile_write(profile, model, args->trace, cause);
     if (!status && args->json && profile)
-      status = kiln_profile_print_json(profile, model, sizes, cause);
+      status = kiln_profile_print_json(profile, model, args, sizes, cause);
     else if (!status && profile && !args->trace)
-      status = kiln_profile_print(profile, args->profile_kernels, cause);
+      status = kiln_profile_print(profile, model, args, sizes, cause);
   }
   kiln_profile_destroy(profile);
   return status;

@@ -45,6 +45,8 @@ static inline bool kiln_reads_weights(const kiln_model *model) {
   return model->weight_count > 0 && !model->weight_data;
 }
 
+/* " at n = 2, h = 8", nothing where all sizes are fixed. */
+void kiln_cli_print_sizes(const kiln_model *model, const int64_t *sizes);
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_list_json(const kiln_model *model);
 /* The last part of a program's path. */

@@ -2,7 +2,7 @@
 #ifndef KILN_CLI_PROFILE_H
 #define KILN_CLI_PROFILE_H
 
-#include "../text.h"
+#include "args.h"
 
 #include <stdbool.h>
 
@@ -22,13 +22,15 @@ kiln_status kiln_profile_runs(kiln_profile *profile, kiln_context *context, cons
 
 /* The functions below are called after the context and its threads have ended. */
 
-/* A row for each node and for other work, the largest share first: the first twenty, or with_kernels all, each with a
- * row for each of its kernels. */
-kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, kiln_text *cause);
+/* A row for each node and for other work, the largest share first: the first twenty, or with args->profile_kernels all,
+ * each with a row for each of its kernels. With args->kernels those of these alone. At the end the runs, at `sizes` of
+ * the model's symbols. */
+kiln_status kiln_profile_print(const kiln_profile *profile, const kiln_model *model, const kiln_args *args,
+                               const int64_t *sizes, kiln_text *cause);
 
-/* The same as JSON, all of it, at `sizes` of the model's symbols. */
-kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const int64_t *sizes,
-                                    kiln_text *cause);
+/* The same as JSON, with each kernel of all nodes. */
+kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const kiln_args *args,
+                                    const int64_t *sizes, kiln_text *cause);
 
 /* A file of Chrome's trace events, for chrome://tracing or Perfetto: a row for the launches and one for each thread. */
 kiln_status kiln_profile_write(const kiln_profile *profile, const kiln_model *model, const char *path,

@@ -210,8 +210,16 @@ static void print_kernel(const table *sums, const kernel *one) {
   putchar('\n');
 }
 
+/* Whether --kernel lets a kernel of the group be shown. */
+static bool is_chosen(const table *sums, const group *one, const kiln_args *args) {
+  for (size_t i = 0; i < sums->kernel_count; i++)
+    if (sums->kernels[i].group == one->first && kiln_args_show(args, sums->kernels[i].name))
+      return true;
+  return false;
+}
+
 /* A row for a node, with its kernel's name if it has one, and below it those of several if they are wanted. */
-static void print_group(const table *sums, const group *one, bool with_kernels) {
+static void print_group(const table *sums, const group *one, const kiln_args *args) {
   const kernel *first = &sums->kernels[one->first];
   print_total(sums, &one->sum);
   if (one->count == 1)
@@ -221,12 +229,13 @@ static void print_group(const table *sums, const group *one, bool with_kernels) 
   printf("%s", first->nodes[0] ? " " : "");
   kiln_cli_put(stdout, first->nodes);
   putchar('\n');
-  for (size_t i = 0; with_kernels && one->count > 1 && i < sums->kernel_count; i++)
-    if (sums->kernels[i].group == one->first)
+  for (size_t i = 0; args->profile_kernels && one->count > 1 && i < sums->kernel_count; i++)
+    if (sums->kernels[i].group == one->first && kiln_args_show(args, sums->kernels[i].name))
       print_kernel(sums, &sums->kernels[i]);
 }
 
-kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, kiln_text *cause) {
+kiln_status kiln_profile_print(const kiln_profile *profile, const kiln_model *model, const kiln_args *args,
+                               const int64_t *sizes, kiln_text *cause) {
   table sums = {0};
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
@@ -235,16 +244,17 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
     total hidden = {0}, all = {0};
     printf("  share      a run    expected roofline launches        each   GFLOPS     GB/s  kernel\n");
     for (size_t i = 0; i < sums.group_count; i++) {
-      bool is_shown = with_kernels || i < SHOWN_NODES;
+      bool is_listed = args->profile_kernels || i < SHOWN_NODES;
+      bool is_shown = is_listed && is_chosen(&sums, &sums.groups[i], args);
       if (is_shown)
-        print_group(&sums, &sums.groups[i], with_kernels);
-      if (!is_shown)
+        print_group(&sums, &sums.groups[i], args);
+      if (!is_listed)
         add(&hidden, &sums.groups[i].sum);
       add(&all, &sums.groups[i].sum);
       is_cached |= is_shown && beats_memory(&sums.groups[i].sum);
       rest -= sums.groups[i].sum.seconds;
     }
-    if (!with_kernels && sums.group_count > SHOWN_NODES) {
+    if (!args->profile_kernels && sums.group_count > SHOWN_NODES) {
       print_share(&sums, hidden.seconds);
       print_expected(&sums, &hidden);
       printf("%*sand %zu more; --profile-kernels shows all\n", WORDS_AFTER, "", sums.group_count - SHOWN_NODES);
@@ -254,7 +264,9 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
     all.seconds = run * sums.runs;
     print_share(&sums, all.seconds);
     print_expected(&sums, &all);
-    printf("%*sa run, the median of %" PRId32 "\n", WORDS_AFTER, "", sums.runs);
+    printf("%*sa run, the median of %" PRId32, WORDS_AFTER, "", sums.runs);
+    kiln_cli_print_sizes(model, sizes);
+    putchar('\n');
     if (is_cached)
       printf("* over 100 %%: from cache, or on several threads; the roofline counts one core and data in memory\n");
   }
@@ -271,8 +283,8 @@ static void put_total(const table *sums, const total *sum) {
     printf(",\"roofline\":%.4f", sum->least / sum->seconds);
 }
 
-kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const int64_t *sizes,
-                                    kiln_text *cause) {
+kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const kiln_args *args,
+                                    const int64_t *sizes, kiln_text *cause) {
   table sums = {0};
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
@@ -280,15 +292,19 @@ kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_mode
     printf(",\"runs\":%" PRId32 ",\"run_us\":%.3f", sums.runs, sums.run_seconds * 1e6);
     kiln_json_sizes(stdout, model, sizes);
     fputs(",\"nodes\":[", stdout);
+    bool is_first = true;
     for (size_t i = 0; i < sums.group_count; i++) {
       const group *one = &sums.groups[i];
-      fputs(i ? ",{\"nodes\":" : "{\"nodes\":", stdout);
+      if (!is_chosen(&sums, one, args))
+        continue;
+      fputs(is_first ? "{\"nodes\":" : ",{\"nodes\":", stdout);
+      is_first = false;
       kiln_json_put_nodes(stdout, sums.kernels[one->first].nodes);
       putchar(',');
       put_total(&sums, &one->sum);
       const char *before = ",\"kernels\":[{\"name\":";
       for (size_t k = 0; k < sums.kernel_count; k++) {
-        if (sums.kernels[k].group != one->first)
+        if (sums.kernels[k].group != one->first || !kiln_args_show(args, sums.kernels[k].name))
           continue;
         fputs(before, stdout);
         kiln_json_put(stdout, sums.kernels[k].name);

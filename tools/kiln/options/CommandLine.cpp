@@ -327,6 +327,17 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return usageError("--log-level " + texts.logLevel + ": no such level", "give error, warning or info");
   line.logLevel = level->second;
   if (llvm::Error error = checkModelIsFile(line))
+/// Whether something is shown that --kernel can choose from; kiln compile looks at --emit as well.
+static llvm::Error checkKernels(const CommandLine &line, const Texts &texts) {
+  const std::vector<std::string> &kernels = line.compile.kernels;
+  bool isRun = line.command == Command::Run;
+  if (kernels.empty() || line.compile.debug >= 2 || line.command == Command::Compile || texts.profileKernels)
+    return llvm::Error::success();
+  return usageError("--kernel " + kernels.front() + ": chooses what DEBUG=2" +
+                        (isRun ? " and --profile-kernels show" : " and higher levels show"),
+                    isRun ? "add one of them" : "add it");
+}
+
     return error;
   if (llvm::Error error = understandTarget(line.compile, texts))
     return error;
@@ -371,6 +382,8 @@ static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm
   return usageError(given + ": no such command",
                     didYouMean(given, {"compile", "run", "verify", "devices", "doctor", "flags"}, kCommands));
 }
+  if (llvm::Error error = checkKernels(line, texts))
+    return error;
 
 /// Whether there is something to do besides the printed text.
 static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
