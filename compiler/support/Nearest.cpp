@@ -14,9 +14,10 @@ static std::pair<size_t, int> likeness(llvm::StringRef given, llvm::StringRef na
   return {mine - given.begin(), bothGoOn ? -std::abs(*mine - *its) : 0};
 }
 
-std::string kiln::didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise) {
+std::string kiln::didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise,
+                             unsigned most) {
   // A third of the letters may be wrong, and at least one.
-  unsigned distance = (given.size() + 2) / 3 + 1;
+  unsigned distance = std::min<unsigned>((given.size() + 2) / 3, most) + 1;
   llvm::StringRef best;
   for (llvm::StringRef name : names) {
     // A name in another case is as good as found.

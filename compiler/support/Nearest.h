@@ -8,8 +8,9 @@
 
 namespace kiln {
 
-/// The remedy "did you mean 'NAME'?" with the name that is the fewest edits away; `otherwise` if none is
-/// near.
-std::string didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise);
+/// The remedy "did you mean 'NAME'?" with the name that is the fewest edits away, at most `most` and a third of the
+/// letters; `otherwise` if none is near.
+std::string didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise,
+                       unsigned most = 100);
 
 } // namespace kiln

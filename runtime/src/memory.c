@@ -41,20 +41,26 @@ static kiln_status count_zeros(kiln_context *context, kiln_opened *opened, int32
 /* All of it, for these sizes, which take so many bytes. */
 static kiln_status write_zeros(kiln_context *context, kiln_opened *opened, kiln_zeros *zeros, int64_t bytes,
                                int32_t count, const int64_t *sizes) {
-  static const char nothing[1 << 12];
+  const int64_t most = 1 << 16, part = bytes < most ? bytes : most; /* of a write */
   const kiln_allocator *from = &context->options.memory;
   size_t size = (size_t)count * sizeof *sizes;
   if (!zeros->sizes)
     zeros->sizes = kiln_allocate(from, size ? (int64_t)size : 1, _Alignof(int64_t));
   if (!zeros->sizes)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the sizes of %" PRId32 " axes", count);
-  for (int64_t done = 0; done < bytes; done += (int64_t)sizeof nothing) {
-    int64_t rest = bytes - done, part = rest < (int64_t)sizeof nothing ? rest : (int64_t)sizeof nothing;
-    kiln_status status = opened->device->write(opened->state, (kiln_slice){zeros->block.memory, done}, nothing, part);
-    if (status) {
-      kiln_block_release(context, opened, &zeros->block);
-      return kiln_fail_device(context, opened, status, "write");
-    }
+  void *nothing = kiln_allocate_zeros(from, part, 1);
+  if (!nothing) {
+    kiln_block_release(context, opened, &zeros->block);
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId64 " zeros", part);
+  }
+  kiln_status status = KILN_OK;
+  for (int64_t done = 0; done < bytes && !status; done += part)
+    status = opened->device->write(opened->state, (kiln_slice){zeros->block.memory, done}, nothing,
+                                   bytes - done < part ? bytes - done : part);
+  kiln_release(from, nothing);
+  if (status) {
+    kiln_block_release(context, opened, &zeros->block);
+    return kiln_fail_device(context, opened, status, "write");
   }
   if (size)
     memcpy(zeros->sizes, sizes, size);

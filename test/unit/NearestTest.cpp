@@ -17,4 +17,7 @@ TEST_CASE("a misspelt name is answered with the nearest, another with what else 
   CHECK(didYouMean("v5", numbered, "none") == "did you mean 'v4'?");
   CHECK(didYouMean("v1", numbered, "none") == "did you mean 'v2'?");
   CHECK(didYouMean("batch", {}, "none") == "none");
+  CHECK(didYouMean("sotfmxa", names, "none") == "none");
+  CHECK(didYouMean("softmix_12", names, "none") == "did you mean 'Softmax_1'?");
+  CHECK(didYouMean("softmix_12", names, "none", /*most=*/2) == "none");
 }

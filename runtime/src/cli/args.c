@@ -8,6 +8,8 @@
  *
  *===----------------------------------------------------------------------===*/
 #include "args.h"
+#include "literal.h"
+#include "nearest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #define DEFAULT_RUNS 100
+enum { MOST_EDITS = 2, ANY_EDITS = 100 }; /* of a guess: an option is a word of the language, a name may be any */
 
 enum option {
   INPUT,
@@ -69,6 +72,17 @@ static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy)
   return KILN_INVALID_ARGUMENT;
 }
 
+/* The same with the guess, or `otherwise` if there is none. */
+static kiln_status wrong_name(kiln_text *cause, const char *what, const char *problem, const kiln_guess *guess,
+                              const char *otherwise) {
+  kiln_text_add(cause, "%s: %s; ", what, problem);
+  if (guess->best)
+    kiln_text_add(cause, "did you mean '%s'?", guess->best);
+  else
+    kiln_text_add(cause, "%s", otherwise);
+  return KILN_INVALID_ARGUMENT;
+}
+
 static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
   char *end;
   errno = 0;
@@ -89,13 +103,15 @@ static kiln_status set_file(const kiln_model *model, kiln_args *args, int32_t in
 
 /* NAME=FILE. Names may hold a '=', so this compares with the model's names instead of splitting the text. */
 static kiln_status name_input(const kiln_model *model, kiln_args *args, const char *value, kiln_text *cause) {
+  kiln_guess guess = kiln_guess_of(value, strcspn(value, "="), ANY_EDITS);
   for (int32_t i = 0; i < model->input_count; i++) {
     size_t length = strlen(model->inputs[i].name);
+    kiln_guess_add(&guess, model->inputs[i].name);
     if (strncmp(value, model->inputs[i].name, length) == 0 && value[length] == '=')
       return set_file(model, args, i, value + length + 1, cause);
   }
-  return wrong(cause, value,
-               strchr(value, '=') ? "no input has this name; --list shows the names" : "wanted --input NAME=FILE");
+  return strchr(value, '=') ? wrong_name(cause, value, "no input has this name", &guess, "--list shows the names")
+                            : wrong(cause, value, "wanted --input NAME=FILE");
 }
 
 /* NAME=SIZE,NAME=SIZE… */
@@ -155,11 +171,14 @@ static kiln_status add_kernel(const kiln_model *model, kiln_args *args, const ch
   if (args->kernel_count == KILN_MOST_KERNEL_NAMES)
     return wrong(cause, value, "one name of --kernel too many; use a *");
   bool is_there = false;
+  kiln_guess guess = kiln_guess_of(value, strlen(value), ANY_EDITS);
   for (const kiln_model *version = model; version; version = version->otherwise)
-    for (int32_t i = 0; i < version->kernel_count; i++)
+    for (int32_t i = 0; i < version->kernel_count; i++) {
       is_there |= matches(version->kernels[i].name, value);
+      kiln_guess_add(&guess, version->kernels[i].name);
+    }
   if (!is_there)
-    return wrong(cause, value, "no kernel has this name; --profile-kernels shows them");
+    return wrong_name(cause, value, "no kernel has this name", &guess, "--profile-kernels shows them");
   args->kernels[args->kernel_count++] = value;
   return KILN_OK;
 }
@@ -236,12 +255,20 @@ static const spelling *find_option(const char *argument, size_t length) {
   return NULL;
 }
 
-/* Refuses a number after an option whose own number stands after a '=': it would be taken for a file. */
+static kiln_status no_option(const char *argument, size_t length, kiln_text *cause) {
+  kiln_guess guess = kiln_guess_of(argument, length, MOST_EDITS);
+  for (size_t i = 0; length > 2 && i < sizeof spellings / sizeof *spellings; i++)
+    kiln_guess_add(&guess, spellings[i].name);
+  return wrong_name(cause, argument, "no such option", &guess, "see --help");
+}
+
+/* Refuses a number after an option whose own number stands after a '=': it would be taken for an input. */
 static kiln_status check_number(const char *option, const char *argument, kiln_text *cause) {
   uint64_t value;
   if (!option || !number(argument, 0, UINT64_MAX, &value))
     return KILN_OK;
-  kiln_text_add(cause, "%s %s: write %s=%s, or ./%s for a file", option, argument, option, argument, argument);
+  kiln_text_add(cause, "%s %s: write %s=%s, or give an input's value before %s", option, argument, option, argument,
+                option);
   return KILN_INVALID_ARGUMENT;
 }
 
@@ -260,7 +287,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
     counted = NULL;
     if (!only_files && strcmp(argument, "--") == 0) {
       only_files = true;
-    } else if (only_files || argument[0] != '-') {
+    } else if (only_files || argument[0] != '-' || kiln_is_literal(argument)) { /* -4 is a value */
       if ((status = check_number(option, argument, cause)))
         return status;
       status = position < model->input_count
@@ -271,7 +298,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
       const spelling *found = find_option(argument, length);
       const char *value = argument[length] ? argument + length + 1 : NULL;
       if (!found)
-        return wrong(cause, argument, "no such option; see --help");
+        return no_option(argument, length, cause);
       if (value && found->kind == NO_VALUE)
         return wrong(cause, argument, "this option takes no value");
       if (!value && found->kind == HAS_VALUE && ++i >= argc)

@@ -126,6 +126,8 @@ TEST_CASE("wrong use is one line and status 2") {
         "affine: input 'x': wanted float32 [batch, 3], given none; give it with --input x=FILE.npy, or all "
         "with --random\n");
   CHECK(fails("--frob") == "affine: --frob: no such option; see --help\n");
+  CHECK(fails("--no-prnt") == "affine: --no-prnt: no such option; did you mean '--no-print'?\n");
+  CHECK(fails("--thraeds=2") == "affine: --thraeds=2: no such option; did you mean '--threads'?\n");
   CHECK(fails("-x") == "affine: -x: no such option; see --help\n");
   CHECK(fails("x.npy x.npy x.npy") == "affine: x.npy: one file more than the model has inputs; --list shows them\n");
   CHECK(fails("x.npy --input x=other.npy") ==
@@ -138,8 +140,8 @@ TEST_CASE("wrong use is one line and status 2") {
   CHECK(fails("--threads 0") == "affine: 0: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--threads=2x") == "affine: 2x: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--bench=0") == "affine: 0: wanted --bench=N, from 1 to 1000000000 runs\n");
-  CHECK(fails("--bench 30") == "affine: --bench 30: write --bench=30, or ./30 for a file\n");
-  CHECK(fails("--random 3") == "affine: --random 3: write --random=3, or ./3 for a file\n");
+  CHECK(fails("--bench 30") == "affine: --bench 30: write --bench=30, or give an input's value before --bench\n");
+  CHECK(fails("--random 3") == "affine: --random 3: write --random=3, or give an input's value before --random\n");
   CHECK(fails("--random=-1") == "affine: -1: wanted --random=SEED, a whole number\n");
 }
 

@@ -169,8 +169,37 @@ static llvm::Error checkEqualSigns(const CLI::App &command, llvm::ArrayRef<char 
   return llvm::Error::success();
 }
 
-/// Names the arguments that an application ignores: CLI11 lists them, last first and without a remedy.
-static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const std::string &help) {
+/// Refuses "--bench 30", as programs do: the number would be taken for an input.
+static llvm::Error checkNumbers(llvm::ArrayRef<char *> arguments) {
+  for (auto [index, argument] : llvm::enumerate(arguments)) {
+    llvm::StringRef option = argument, next = index + 1 < arguments.size() ? arguments[index + 1] : "";
+    if (option == "--")
+      break;
+    if ((option == "--bench" || option == "--random") && !next.empty() && llvm::all_of(next, llvm::isDigit))
+      return usageError(option + " " + next + ": write " + option + "=" + next + ", or give an input's value before " +
+                        option);
+  }
+  return llvm::Error::success();
+}
+
+/// "kiln run and programs": those that have an option; "" if nothing has.
+static std::string ownersOf(const CLI::App &all, const std::string &option) {
+  std::vector<std::string> owners;
+  bool isOfPrograms = false;
+  for (const CLI::App *command : all.get_subcommands([](const CLI::App *) { return true; }))
+    if (const CLI::Option *found = command->get_option_no_throw(option); found && !command->get_group().empty()) {
+      owners.push_back("kiln " + command->get_name());
+      isOfPrograms |= found->get_group() == kOfPrograms;
+    }
+  if (isOfPrograms)
+    owners.push_back("programs");
+  return llvm::join(owners, " and ");
+}
+
+/// Names the arguments that `app`, kiln or one of its commands, ignores: CLI11 lists them, last first and without a
+/// remedy.
+static llvm::Error unexpected(const CLI::App &all, const CLI::App &app, int argc, char **argv,
+                              const std::string &help) {
   std::vector<std::string> names;
   for (const CLI::Option *option : app.get_options()) {
     for (const std::string &name : option->get_lnames())
@@ -191,6 +220,8 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
       return usageError(argument + ": no option after --", "put options before it");
     if (!argument.starts_with("-"))
       return usageError(argument + ": one argument too many", help);
+    if (std::string owners = ownersOf(all, argument.split('=').first.str()); !owners.empty())
+      return usageError(argument + ": is an option of " + owners, help);
     std::vector<llvm::StringRef> known(names.begin(), names.end());
     return usageError(argument + ": no such option", nearestOption(argument.split('=').first, known, help));
   }
@@ -296,6 +327,17 @@ static llvm::Error understandVerify(VerifyOptions &verify, const Texts &texts) {
   return llvm::Error::success();
 }
 
+/// Whether something is shown that --kernel can choose from; kiln compile looks at --emit as well.
+static llvm::Error checkKernels(const CommandLine &line, const Texts &texts) {
+  const std::vector<std::string> &kernels = line.compile.kernels;
+  bool isRun = line.command == Command::Run;
+  if (kernels.empty() || line.compile.debug >= 2 || line.command == Command::Compile || texts.profileKernels)
+    return llvm::Error::success();
+  return usageError("--kernel " + kernels.front() + ": chooses what DEBUG=2" +
+                        (isRun ? " and --profile-kernels show" : " and higher levels show"),
+                    isRun ? "add one of them" : "add it");
+}
+
 /// Standard output is the one document.
 static llvm::Error checkJson(const ArtefactOptions &artefact) {
   return !artefact.isJson || artefact.why.empty()
@@ -327,17 +369,6 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return usageError("--log-level " + texts.logLevel + ": no such level", "give error, warning or info");
   line.logLevel = level->second;
   if (llvm::Error error = checkModelIsFile(line))
-/// Whether something is shown that --kernel can choose from; kiln compile looks at --emit as well.
-static llvm::Error checkKernels(const CommandLine &line, const Texts &texts) {
-  const std::vector<std::string> &kernels = line.compile.kernels;
-  bool isRun = line.command == Command::Run;
-  if (kernels.empty() || line.compile.debug >= 2 || line.command == Command::Compile || texts.profileKernels)
-    return llvm::Error::success();
-  return usageError("--kernel " + kernels.front() + ": chooses what DEBUG=2" +
-                        (isRun ? " and --profile-kernels show" : " and higher levels show"),
-                    isRun ? "add one of them" : "add it");
-}
-
     return error;
   if (llvm::Error error = understandTarget(line.compile, texts))
     return error;
@@ -350,6 +381,8 @@ static llvm::Error checkKernels(const CommandLine &line, const Texts &texts) {
   line.verify.isJson = line.isJson;
   line.artefact.isJson = line.command == Command::Compile && line.isJson;
   if (llvm::Error error = understandArtefact(line.artefact, texts))
+    return error;
+  if (llvm::Error error = checkKernels(line, texts))
     return error;
   line.run.arguments = runArguments(texts, line);
   return llvm::Error::success();
@@ -371,8 +404,10 @@ static std::vector<char *> argumentsOf(int argc, char **argv) {
 /// unknown one is given.
 static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm::ArrayRef<char *> arguments) {
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-    if (command->get_name() == given)
-      return checkEqualSigns(*command, arguments);
+    if (command->get_name() == given) {
+      llvm::Error error = checkEqualSigns(*command, arguments);
+      return error || given != "run" ? std::move(error) : checkNumbers(arguments);
+    }
   if (given.starts_with("-"))
     return llvm::Error::success();
   if (llvm::sys::fs::is_regular_file(given))
@@ -382,8 +417,6 @@ static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm
   return usageError(given + ": no such command",
                     didYouMean(given, {"compile", "run", "verify", "devices", "doctor", "flags"}, kCommands));
 }
-  if (llvm::Error error = checkKernels(line, texts))
-    return error;
 
 /// Whether there is something to do besides the printed text.
 static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
@@ -407,7 +440,7 @@ static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
     const std::vector<CLI::App *> chosen = app.get_subcommands();
     std::string help = helpOf(chosen);
     if (dynamic_cast<const CLI::ExtrasError *>(&error))
-      return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
+      return unexpected(app, chosen.empty() ? app : *chosen.front(), argc, argv, help);
     return inOurWords(error, help);
   }
   return true;

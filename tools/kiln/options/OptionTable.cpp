@@ -182,7 +182,7 @@ static void addInspectOptions(CLI::App &app, CommandLine &line) {
 }
 
 static void addRunOptions(CLI::App &app, CommandLine &line, Texts &texts) {
-  beginGroup(app, "The run");
+  beginGroup(app, kOfPrograms);
   app.add_option("INPUT", texts.inputs,
                  ".npy files, or values as 3, '[1, 2]' or 2x2xf32=0 (zeros): the inputs in declared order");
   addRepeatable(app, "--input", texts.named, "NAME=FILE", "an input by its name, a file or values");

@@ -24,6 +24,9 @@ struct Texts {
   bool list = false, noPrint = false, outputNames = false, profileKernels = false;
 };
 
+/// The heading of the options that programs have as well.
+inline constexpr char kOfPrograms[] = "The run";
+
 /// kiln with all commands and their options: parsing fills `line` and `texts`, which have to live as long.
 std::unique_ptr<CLI::App> makeOptionTable(CommandLine &line, Texts &texts);
 
