@@ -7,6 +7,7 @@
  * An input whose memory an output is to share gets room for its whole capacity at the end.
  *
  *===----------------------------------------------------------------------===*/
+#define _POSIX_C_SOURCE 200809L
 #include "../alloc.h"
 #include "../bind.h"
 #include "../context.h"
@@ -17,9 +18,11 @@
 #include "kiln/npy.h"
 #include "literal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file has the codes of a narrow dtype, but not which one it is. */
 static void name_dtype(const kiln_port *port, kiln_tensor *tensor) {
@@ -27,11 +30,20 @@ static void name_dtype(const kiln_port *port, kiln_tensor *tensor) {
     tensor->dtype = port->dtype;
 }
 
+/* An argument that is no file may be values that are written wrong. */
+static kiln_status not_there(kiln_text *reason) {
+  kiln_text_add(reason, "cannot be read: %s; name a .npy file, or give values as 3, '[1, 2]' or 2x2xf32=0",
+                strerror(errno));
+  return KILN_IO_ERROR;
+}
+
 /* The argument for a port: a literal, a file, or for a sequence a folder. */
 static kiln_status read_file(const kiln_port *port, const char *path, kiln_tensor *tensor, char *error, size_t room) {
   kiln_text reason = kiln_text_in(error, room);
   if (kiln_is_literal(path))
     return kiln_parse_literal(port, path, tensor, &reason);
+  if (!port->element && access(path, F_OK) != 0)
+    return not_there(&reason);
   if (kiln_takes_bytes(port, path))
     return kiln_read_bytes(path, tensor, &reason);
   kiln_status status =
@@ -135,7 +147,7 @@ static kiln_status fill_missing(const kiln_model *model, const kiln_args *args, 
       kiln_text_add(cause, "input '%s': wanted ", port->name);
       kiln_text_add_port(cause, port);
       kiln_text_add(cause, ", given none; give it with --input %s=%s, or all with --random", port->name,
-                    kiln_is_sequence(port) ? "FOLDER" : "FILE.npy");
+                    kiln_is_sequence(port) ? "FOLDER" : "FILE.npy or values as '[1, 2]'");
       *wrong_use = true;
       return KILN_INVALID_ARGUMENT;
     }

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,21 @@ static kiln_status malformed(kiln_text *cause, const char *what) {
   return KILN_INVALID_ARGUMENT;
 }
 
+/* 0, 1, or -1 for other text. Python prints True. */
+static int truth_of(const char *text) {
+  bool is_true = strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
+  return is_true || strcmp(text, "false") == 0 || strcmp(text, "False") == 0 ? is_true : -1;
+}
+
+static kiln_status not_a_value(kiln_text *cause, kiln_dtype dtype, const char *text, size_t length) {
+  kiln_text_add(cause, "'%.*s' is not a value of %s; wanted %s", length > 40 ? 40 : (int)length, text,
+                kiln_dtype_name(dtype),
+                kiln_dtype_is_float(dtype) ? "a number in its range, inf or nan"
+                : dtype == KILN_BOOL       ? "true or false"
+                                           : "a whole number in its range");
+  return KILN_INVALID_ARGUMENT;
+}
+
 static bool store_number(kiln_tensor *tensor, void *element, const char *text, size_t length) {
   char copy[64], *end;
   if (length == 0 || length >= sizeof copy)
@@ -37,11 +53,14 @@ static bool store_number(kiln_tensor *tensor, void *element, const char *text, s
   memcpy(copy, text, length);
   copy[length] = 0;
   if (kiln_dtype_is_float(tensor->dtype)) {
-    kiln_store_float(element, tensor->dtype, strtod(copy, &end));
-    return !*end;
+    errno = 0;
+    double value = strtod(copy, &end);
+    bool is_large = errno == ERANGE && isinf(value);
+    kiln_store_float(element, tensor->dtype, value);
+    return !*end && !is_large && (isinf(value) || !isinf(kiln_load_float(element, tensor->dtype)));
   }
-  if (tensor->dtype == KILN_BOOL && (strcmp(copy, "true") == 0 || strcmp(copy, "false") == 0)) {
-    kiln_store_int(element, KILN_BOOL, copy[0] == 't');
+  if (tensor->dtype == KILN_BOOL && truth_of(copy) >= 0) {
+    kiln_store_int(element, KILN_BOOL, truth_of(copy));
     return true;
   }
   errno = 0;
@@ -69,13 +88,13 @@ static kiln_status read_element(reader *read) {
     return KILN_OK;
   }
   size_t length = strcspn(begin, ",] \t\n");
+  if (!length)
+    return malformed(read->cause, "a value is missing");
   read->at.at += length;
   char scratch[8];
   if (store_number(read->tensor, element ? element : scratch, begin, length))
     return KILN_OK;
-  kiln_text_add(read->cause, "'%.*s' is not a value of %s", length > 40 ? 40 : (int)length, begin,
-                kiln_dtype_name(read->tensor->dtype));
-  return KILN_INVALID_ARGUMENT;
+  return not_a_value(read->cause, read->tensor->dtype, begin, length);
 }
 
 /* A list at `depth` of those around it; the first list of a depth gives the length of all lists there. */
@@ -90,6 +109,8 @@ static kiln_status read_list(reader *read, int32_t depth) {
   do {
     if (is_empty)
       break;
+    if (!kiln_json_peek(&read->at))
+      break;
     bool is_list = kiln_json_peek(&read->at) == '[';
     if (!is_list && tensor->rank < 0)
       tensor->rank = depth + 1;
@@ -100,8 +121,10 @@ static kiln_status read_list(reader *read, int32_t depth) {
       return status;
     items++;
   } while (kiln_json_take(&read->at, ','));
+  if (!kiln_json_peek(&read->at))
+    return kiln_text_add(read->cause, "the list does not end; close it with ]"), KILN_INVALID_ARGUMENT;
   if (!kiln_json_take(&read->at, ']'))
-    return malformed(read->cause, "a ']' is missing");
+    return malformed(read->cause, "a comma or a ']' is missing");
   if (is_empty && tensor->rank < 0)
     tensor->rank = depth + 1;
   if (tensor->dims[depth] >= 0 && tensor->dims[depth] != items)
@@ -201,7 +224,7 @@ static kiln_status read_values(kiln_tensor *tensor, const char *values, kiln_tex
 static bool is_scalar(const char *text) {
   char *end;
   strtod(text, &end);
-  return (end > text && !*end) || strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+  return (end > text && !*end) || truth_of(text) >= 0;
 }
 
 bool kiln_is_literal(const char *text) {

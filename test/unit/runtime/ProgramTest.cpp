@@ -123,8 +123,8 @@ TEST_CASE("wrong use is one line and status 2") {
     return ran.err;
   };
   CHECK(fails("") ==
-        "affine: input 'x': wanted float32 [batch, 3], given none; give it with --input x=FILE.npy, or all "
-        "with --random\n");
+        "affine: input 'x': wanted float32 [batch, 3], given none; give it with --input x=FILE.npy or values as "
+        "'[1, 2]', or all with --random\n");
   CHECK(fails("--frob") == "affine: --frob: no such option; see --help\n");
   CHECK(fails("--no-prnt") == "affine: --no-prnt: no such option; did you mean '--no-print'?\n");
   CHECK(fails("--thraeds=2") == "affine: --thraeds=2: no such option; did you mean '--threads'?\n");
@@ -158,7 +158,8 @@ TEST_CASE("a failure is one line with the file, and status 1") {
     CHECK(ran.out.empty());
     return ran.err;
   };
-  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory; name a .npy file\n");
+  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory; name a .npy file, or give "
+                             "values as 3, '[1, 2]' or 2x2xf32=0\n");
   CHECK(fails("text.npy") == "affine: text.npy: is not a .npy file; save the array with numpy.save\n");
   CHECK(fails("long.npy") == "affine: long.npy: input 'x': wanted float32 [batch, 3], given float32 [6]; --list shows "
                              "what the model takes\n");
@@ -210,8 +211,10 @@ TEST_CASE("places that cannot be written are told before the run, and nothing is
 }
 
 TEST_CASE("a name that moves a terminal's cursor is one plain line in an error") {
-  CHECK(Program()("\"$(printf '\\033[2Ja\\nb').npy\"").err ==
-        "affine: ?[2Ja b.npy: cannot be read: No such file or directory; name a .npy file\n");
+  CHECK(
+      Program()("\"$(printf '\\033[2Ja\\nb').npy\"").err ==
+      "affine: ?[2Ja b.npy: cannot be read: No such file or directory; name a .npy file, or give values as 3, '[1, 2]' "
+      "or 2x2xf32=0\n");
 }
 
 TEST_CASE("a full standard output is a failure") {
