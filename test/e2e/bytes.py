@@ -13,7 +13,7 @@ def stats(kiln, model, policy, *options):
         command = [kiln, "compile", model, "--stats", "--schedule", policy, "--mcpu", "x86-64-v3", "-o", folder + "/out",
                    "--emit", "obj", *options]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"(\d+) launches .* MFLOP, ([\d.]+) MB moved", text)
+    found = re.search(r"(\d+) launch(?:es)? .* MFLOP, ([\d.]+) MB moved", text)
     # What the model asks for, and the rest: where there is a mask it is asked in each step.
     kernels = [line.split("[")[0].split() for line in text.splitlines()[1:] if re.match(r"[Er]\d*_\S* +[\d.]+ +[\d.]+ ", line)]
     return int(found[1]), float(found[2]), sum(float(kernel[1]) + float(kernel[2]) for kernel in kernels) / 1000

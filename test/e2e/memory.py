@@ -14,7 +14,7 @@ def stats(kiln, model, policy, sizes):
         command = [kiln, "compile", model, "--stats", "--schedule", policy, "--mcpu", "x86-64-v3", "-O0", "--emit", "obj",
                    "-o", folder + "/out"] + [f"--dim={name}=1..{size},default={size}" for name, size in sizes.items()]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    arena, live = re.search(r"temporaries ([\d.]+) kB, of which at most ([\d.]+) kB", text).groups()
+    arena, live = re.search(r"temporaries ([\d.]+) kB, at most ([\d.]+) kB", text).groups()
     symbols = re.search(r"MB moved(?: at (.*))?", text).group(1)
     return float(arena), float(live), [part.split(" = ")[0] for part in symbols.split(", ")] if symbols else []
 

@@ -163,6 +163,10 @@ static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
   return all;
 }
 
+static std::string counted(size_t count, llvm::StringRef one, llvm::StringRef several) {
+  return (llvm::Twine(count) + " " + (count == 1 ? one : several)).str();
+}
+
 /// A line for each launch at these sizes, one for those for other sizes, and one for all.
 static void printLaunches(const Statistics &all, llvm::raw_ostream &out) {
   double operations = 0, bytes = 0;
@@ -185,8 +189,8 @@ static void printLaunches(const Statistics &all, llvm::raw_ostream &out) {
   }
   if (others)
     out << llvm::formatv("{0} more {1} for other sizes\n", others, others == 1 ? "launch is" : "launches are");
-  out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
-                       operations / kMega, bytes / kMega, all.at);
+  out << llvm::formatv("{0} of {1}, {2:F3} MFLOP, {3:F3} MB moved{4}\n", counted(launches, "launch", "launches"),
+                       counted(kernels.size(), "kernel", "kernels"), operations / kMega, bytes / kMega, all.at);
 }
 
 void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
@@ -197,10 +201,12 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
         all.scratch > 0 ? llvm::formatv("; scratch {0:F3} kB per thread", all.scratch / kKilo).str() : "";
     std::string twice =
         all.twiceBytes > 0 ? llvm::formatv(", {0:F3} kB of them in a second order", all.twiceBytes / kKilo).str() : "";
-    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once{3}; weights {2:F3} kB{4}\n",
+    out << llvm::formatv("temporaries {0:F3} kB, at most {1:F3} kB live at once{3}; weights {2:F3} kB{4}\n",
                          all.peak / kKilo, all.live / kKilo, all.weights.bytes / kKilo, scratch, twice);
-    out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n",
-                         all.weights.weights, all.weights.recipeWeights, all.weights.recipeBytes / kKilo, all.recipes);
+    if (all.weights.weights)
+      out << llvm::formatv("{0}, {1} of them computed at compile time: {2:F3} kB by {3}\n",
+                           counted(all.weights.weights, "weight", "weights"), all.weights.recipeWeights,
+                           all.weights.recipeBytes / kKilo, counted(all.recipes, "recipe", "recipes"));
   }
 }
 
