@@ -33,14 +33,15 @@ private:
   bool isOfKnownDomain_ = false;                       ///< one of them
   const Refusal *refusal_ = nullptr;                   ///< of the first that is known and not imported
   std::string refused_;                                ///< its name
-  std::string nearest_; ///< "did you mean 'Relu'?", of the first that is not there, or ""
 };
 
 } // namespace
 
+/// "did you mean 'Relu'?", or "" if no operator has such a name.
 static std::string nearestOf(llvm::StringRef name) {
   std::vector<std::string> known = Registry::all().names();
-  return didYouMean(name, std::vector<llvm::StringRef>(known.begin(), known.end()), "");
+  size_t letters = name.rsplit(':').second.empty() ? name.size() : name.rsplit(':').second.size();
+  return didYouMean(name, std::vector<llvm::StringRef>(known.begin(), known.end()), "", unsigned(letters + 2) / 3);
 }
 
 void Search::look(const Nodes &nodes) {
@@ -56,8 +57,6 @@ void Search::look(const Nodes &nodes) {
         known = counts_.insert(known, {std::move(name), 0});
       ++known->second;
       isOfKnownDomain_ |= registry.hasDomain(node.domain());
-      if (counts_.size() == 1 && counts_.front().second == 1)
-        nearest_ = nearestOf(counts_.front().first);
       if (!refusal_ && (refusal_ = refusalOf(node.domain(), node.op_type())))
         refused_ = operatorName(node);
     }
@@ -72,9 +71,12 @@ void Search::look(const Nodes &nodes) {
 llvm::Error Search::error() const {
   bool isOne = counts_.size() == 1;
   std::string named;
-  for (const auto &[name, count] : llvm::ArrayRef(counts_).take_front(kMostNamed))
+  for (const auto &[name, count] : llvm::ArrayRef(counts_).take_front(kMostNamed)) {
     named +=
         (named.empty() ? "" : ", ") + (isOne ? quoted(name) : name) + (count > 1 ? " x" + std::to_string(count) : "");
+    if (std::string meant = isOne ? "" : nearestOf(name); !meant.empty())
+      named += " (" + meant + ")";
+  }
   if (counts_.size() > kMostNamed)
     named += " and " + std::to_string(counts_.size() - kMostNamed) + " more";
   std::string cause = (isOne ? "operator " : "operators ") + named + (isOne ? " is" : " are") + " not supported";
@@ -83,7 +85,7 @@ llvm::Error Search::error() const {
   if (!isOfKnownDomain_)
     return failure(cause, "export the model with ONNX's own operators, or define " + Twine(isOne ? "it" : "them") +
                               (isOne ? " as a function of the model" : " as functions of the model"));
-  std::string meant = isOne ? nearest_ : "";
+  std::string meant = isOne ? nearestOf(counts_.front().first) : "";
   return failure(cause, meant + (meant.empty() ? "" : " ") + pagePath("onnx-operators.md") +
                             " lists those that are, and says how to export a model again");
 }

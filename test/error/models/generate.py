@@ -22,7 +22,7 @@ def deep_functions(count):
 def lacking():
     """Operators that there are not: twice in the graph, in a graph of a node, in a function that is called twice and in
     one that nobody calls."""
-    names = ["Foo", "Foo", "Relu"]
+    names = ["Foo", "Foo", "Relux"]
     nodes = [node(op, [before], [after], after) for op, before, after in zip(names, "xab", "abc")]
     nodes += [node("f", ["c"], ["d"], "d", "local"), node("f", ["d"], ["e"], "e", "local")]
     branch = field(1, node("Bar", ["e"], ["z"], "inside")) + field(2, "branch") + field(12, tensor_value("z", [2]))
