@@ -58,6 +58,9 @@ llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::beside(llvm::StringRef o
   llvm::SmallString<128> parent(llvm::sys::path::parent_path(output));
   if (std::error_code error = fs::make_absolute(parent))
     return ::cannotWrite(output, error);
+  // Missing folders are made when the output gets its name.
+  while (!fs::exists(parent) && llvm::sys::path::has_parent_path(parent))
+    llvm::sys::path::remove_filename(parent);
   llvm::ErrorOr<std::string> folder = makeFolder(parent);
   if (!folder)
     return ::cannotWrite(output, folder.getError());
@@ -154,11 +157,31 @@ namespace {
 struct Placement {
   std::string from, to, parent;
   llvm::StringRef output;
+  std::vector<std::string> folders; ///< those that are missing, the outermost first
+  size_t made = 0;                  ///< of these
   Move move = Move::Placed;
 
   explicit Placement(const StagedFile &file)
       : from(file.path()), to(file.output().str()), parent(llvm::sys::path::parent_path(file.folder()).str()),
-        output(file.output()) {}
+        output(file.output()) {
+    for (llvm::StringRef folder = llvm::sys::path::parent_path(to); !folder.empty() && !fs::exists(folder);
+         folder = llvm::sys::path::parent_path(folder))
+      folders.insert(folders.begin(), folder.str());
+  }
+
+  /// One that another output needs, too, is there already.
+  std::error_code makeFolders() {
+    for (; made < folders.size(); ++made)
+      if (mkdir(folders[made].c_str(), 0777) != 0 && errno != EEXIST)
+        return lastError();
+    return {};
+  }
+
+  /// Those that hold somebody's files stay.
+  void removeFolders() const {
+    for (const std::string &folder : llvm::reverse(llvm::ArrayRef(folders).take_front(made)))
+      rmdir(folder.c_str());
+  }
 
   void moveBack() const {
     if (move == Move::Exchanged)
@@ -174,10 +197,13 @@ struct Placement {
 static llvm::Error place(llvm::MutableArrayRef<Placement> placements) {
   Uninterrupted section;
   for (auto [index, placement] : llvm::enumerate(placements)) {
-    llvm::ErrorOr<Move> move = moveTo(placement.from, placement.to);
+    std::error_code error = placement.makeFolders();
+    llvm::ErrorOr<Move> move = error ? llvm::ErrorOr<Move>(error) : moveTo(placement.from, placement.to);
     if (!move) {
       for (const Placement &placed : llvm::reverse(placements.take_front(index)))
         placed.moveBack();
+      for (const Placement &placed : llvm::reverse(placements.take_front(index + 1)))
+        placed.removeFolders();
       return cannotWrite(placement.output, move.getError());
     }
     placement.move = *move;
@@ -195,8 +221,11 @@ llvm::Error Outputs::commit() {
       return cannotWrite(placement.output, error);
   if (llvm::Error error = place(placements))
     return error;
-  for (const Placement &placement : placements)
+  for (const Placement &placement : placements) {
     std::ignore = keepOnDisk(placement.parent);
+    for (const std::string &folder : placement.folders)
+      std::ignore = keepOnDisk(folder);
+  }
   files_.clear();
   return llvm::Error::success();
 }

@@ -25,7 +25,8 @@ using Writer = llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)>;
 /// An unfinished output, in a folder of its own that is removed with it.
 class StagedFile {
 public:
-  /// In the folder of the file `output`. A folder that cannot be written is an error which names `output`.
+  /// In the folder of the file `output`, or while that is missing in the nearest one around it. A folder that cannot be
+  /// written is an error which names `output`.
   static llvm::Expected<std::unique_ptr<StagedFile>> beside(llvm::StringRef output);
   /// In the folder for temporary files, which TMPDIR names: for files that are used and never moved. `name` is their
   /// name in errors; if the folder cannot be written, they name that.
@@ -64,8 +65,8 @@ public:
   /// Adds a file with the output of `write`. "-" is standard output, and a path that is not a regular file (/dev/null,
   /// a pipe) is written to directly, at once.
   llvm::Error write(llvm::StringRef path, Writer write);
-  /// Gives all files their names, replacing older files; a link is replaced, not followed. If one cannot have its name,
-  /// none has.
+  /// Gives all files their names, replacing older files; a link is replaced, not followed. Makes missing folders. If
+  /// one cannot have its name, none has.
   llvm::Error commit();
 
 private:

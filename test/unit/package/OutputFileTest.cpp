@@ -72,7 +72,7 @@ TEST_CASE("folders that a program made beside the output go with it") {
 
 TEST_CASE("a place that cannot be written is named") {
   Folder folder;
-  std::string path = folder.path("missing/out");
+  std::string path = "/proc/missing/out";
   CHECK(llvm::toString(test::writeFile(path, text(""))) ==
         path + ": cannot be written: No such file or directory; name another place");
   CHECK(llvm::toString(test::writeFile(folder.path(""), text(""))).find("Is a directory") != std::string::npos);
@@ -143,6 +143,25 @@ TEST_CASE("where one output cannot have its name, none has") {
   CHECK(folder.read("old") == "old");
   CHECK(folder.read("fresh") == "(no file)");
   CHECK(folder.files() == 2);
+}
+
+TEST_CASE("missing folders are made when outputs get their names, all or none") {
+  Folder folder;
+  {
+    package::Outputs outputs;
+    for (const char *name : {"a/b/one", "a/c/two", "taken"})
+      REQUIRE(!outputs.write(folder.path(name), text("new")));
+    CHECK(!llvm::sys::fs::exists(folder.path("a")));
+    REQUIRE(!llvm::sys::fs::create_directory(folder.path("taken")));
+    CHECK(llvm::toString(outputs.commit()).find("Is a directory") != std::string::npos);
+  }
+  CHECK(folder.files() == 1);
+  package::Outputs outputs;
+  for (const char *name : {"a/b/one", "a/c/two"})
+    REQUIRE(!outputs.write(folder.path(name), text("new")));
+  REQUIRE(!outputs.commit());
+  CHECK(folder.read("a/b/one") == "new");
+  CHECK(folder.read("a/c/two") == "new");
 }
 
 TEST_CASE("a program that is run works in the output's folder and leaves nothing elsewhere") {
