@@ -243,6 +243,11 @@ class Words(Tree):
         self.assertIn("a.py:2: ", self.problems({"a.py": f'{3 * QUOTE}One.\nTwo behind.{3 * QUOTE}\n'})[0])
         self.assertIn("a.cpp:1: ", self.problems({"a.cpp": 'f("// x", 1); // three behind\n'})[0])
 
+    def test_reads_the_strings_of_help_as_the_compiler_joins_them(self):
+        text = 'int a;\nf("One,"\n  " of "\n  "which two.", "three");\n'
+        self.assertIn("OptionTable.cpp:2: ", self.problems({"tools/kiln/options/OptionTable.cpp": text})[0])
+        self.assertEqual(self.problems({"tools/kiln/options/Other.cpp": text}), [])
+
     def test_leaves_code_strings_and_commands_alone(self):
         texts = {
             "a.cpp": 'std::string beside = "behind"; // besides, not "beside"\n',

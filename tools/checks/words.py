@@ -1,7 +1,8 @@
 """Refuses words that make a sentence hard to read: "beside" and "behind" for "next to", "as well as" and "after", "of which"
 for "of these", and a sentence that begins "What ... is".
 
-It reads the comments of sources, the docstrings of Python, and pages without their code; a word in quotes may stay.
+It reads the comments of sources, the docstrings of Python, and pages without their code; a word in quotes may stay. Of sources
+whose strings are pages, as --help and headers, it reads these, too.
 """
 
 import os
@@ -11,6 +12,14 @@ C = (".c", ".cpp", ".h", ".td", ".def", ".mlir")
 HASH = (".py", ".cmake", ".test", "CMakeLists.txt")
 QUOTED = r'"(?:\\.|[^"\\\n])*"|' + r"'(?:\\[^'\n]+|[^'\\\n])'"
 IN_C = re.compile(rf'R"\(.*?\)"|{QUOTED}|(?P<words>//[^\n]*|/\*.*?\*/)', re.S)
+SHOWN = (
+    "tools/kiln/options/OptionTable.cpp",
+    "tools/kiln/options/CommandTable.cpp",
+    "tools/kiln/inspect/Stats.cpp",
+    "runtime/src/cli/list.c",
+    "compiler/render/model/CHeader.cpp",
+    "compiler/render/model/EntryPoints.cpp",
+)
 IN_HASH = re.compile(r'(?P<words>"""(?!\\).*?"""|(?:^|(?<=\s))\#(?!!)[^\n]*)|' + QUOTED, re.S | re.M)
 COMMAND = re.compile(r"^\W*(?:[A-Z][A-Z0-9_-]+:|expected-|--- ).*$", re.M)  # of lit, FileCheck and MLIR
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.S | re.M)
@@ -52,8 +61,23 @@ def paragraphs(file, text):
                 yield number, [line.strip()]
 
 
+def strings(text):
+    """Yields the line that each string of a source in C begins on, or several that the compiler joins, and its words."""
+    words, first, end = "", 1, 0
+    for match in IN_C.finditer(text):
+        if match["words"] or match[0].startswith("'"):
+            continue
+        if text[end : match.start()].strip():
+            yield first, [words]
+            words, first = "", text.count("\n", 0, match.start()) + 1
+        words += match[0][3:-2] if match[0].startswith("R") else match[0][1:-1]
+        words = re.sub(r"\\n|\n", " ", words)
+        end = match.end()
+    yield first, [words]
+
+
 def problems_of(file, text):
-    for first, lines in paragraphs(file, text):
+    for first, lines in [*paragraphs(file, text), *(strings(text) if file in SHOWN else [])]:
         joined = " ".join(lines)
         for pattern, remedy in PATTERNS:
             for match in pattern.finditer(joined):

@@ -114,9 +114,8 @@ static void printRows(const CLI::App &app, llvm::raw_ostream &out) {
 }
 
 void driver::printPage(const CLI::App &app, llvm::raw_ostream &out) {
-  out << "# The command line\n\nWhat the command says of itself: `kiln page > docs/command-line.md` writes this page "
-         "anew. "
-         "`man kiln` has the same.\n\n```\n"
+  out << "# The command line\n\nThe output of `kiln COMMAND --help` for all commands; `man kiln` has the same. "
+         "`kiln page > docs/command-line.md` writes this page.\n\n```\n"
       << StringRef(app.get_footer()).trim("\n") << "\n```\n";
   for (const CLI::App *command : commandsOf(app)) {
     out << "\n## kiln " << command->get_name() << "\n\n" << command->get_description() << "\n";

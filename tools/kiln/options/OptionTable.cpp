@@ -34,11 +34,15 @@ static constexpr llvm::StringLiteral kVerifyExamples =
 )";
 
 static constexpr llvm::StringLiteral kVariables = R"(
-DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name
-a device, by a part of what `kiln devices` calls it, instead of the first GPU (of OpenCL, where there is none, the first
-device), KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm, CC the C compiler that links for this system.
-Other variables of tinygrad's, as BEAM, have no effect, which a line says. Exit status: 0, 1 for a failure, 2 for wrong
-use.
+Environment:
+  DEBUG=1..7, NOOPT=1         as --debug and --no-opt
+  KILN_CUDA_DEVICE=NAME       the GPU to use, by a part of what `kiln devices` calls it (the first)
+  KILN_OPENCL_DEVICE=NAME     the same for OpenCL (the first GPU, or else the first device)
+  KILN_NVRTC, KILN_NVDISASM   paths of NVIDIA's libnvrtc.so and nvdisasm
+  CC                          the C compiler that links for this system (cc)
+  BEAM and others of tinygrad's have no effect; a line says so.
+
+Exit status: 0, 1 for a failure, 2 for wrong use.
 )";
 
 /// The text below the options.
@@ -87,9 +91,9 @@ static void addModelOptions(CLI::App &app, Texts &texts) {
   addRepeatable(app, "--shape", texts.shapes, "SHAPE",
                 "the shape of an input, where the model leaves it open: INPUT=1,3,height,?");
   addRepeatable(app, "--alias", texts.aliases, "ALIAS",
-                "an output that lies in an input's memory: INPUT=OUTPUT, or with room for more INPUT=OUTPUT:CAPACITY");
+                "an output that lies in an input's memory: INPUT=OUTPUT, or with room to grow INPUT=OUTPUT:CAPACITY");
   app.add_option("--precision", texts.precision,
-                 "what products of float32 multiply: bf16, summed up in float32; or f32")
+                 "the type that float32 products are computed in: f32, or bf16 with sums in float32 (f32)")
       ->type_name("DTYPE");
   app.add_flag("--check", texts.checksIndices,
                "end a run at an index outside its axis, with node, index and size; without it a gather reads 0 there");
@@ -104,7 +108,7 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   std::string cpu = "the CPU to make code for, as LLVM names it (this machine's)";
   bool takesSeveral = app.get_name() == "compile";
   app.add_option("--mcpu", texts.cpus,
-                 takesSeveral ? cpu + "; several of them: a program runs as the first that the machine is like" : cpu)
+                 takesSeveral ? cpu + "; with several, a program uses the first that the machine supports" : cpu)
       ->type_name(takesSeveral ? "CPU,..." : "CPU");
   if (takesSeveral)
     app.add_option("--target", compile.triple, "the system to make code for, as aarch64-linux-gnu (this machine's)")
@@ -112,8 +116,8 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   if (takesSeveral)
     app.add_option(
            "--cc", compile.compiler,
-           "the C compiler that links, with its first words, as 'clang --target=aarch64-linux-gnu' (CC, or cc; for "
-           "another system SYSTEM-gcc)")
+           "the command that links, with options, as 'clang --target=aarch64-linux-gnu' (CC, or cc; for another system "
+           "SYSTEM-gcc)")
         ->type_name("COMMAND");
   app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, and PTX for later ones (sm_80,sm_90a)")
       ->type_name("ARCH,...");
@@ -123,7 +127,7 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
       ->type_name("FILE");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
   app.add_option("--winograd", compile.pipeline.winograd,
-                 "outputs along an axis of a tile of 3 x 3 windows: 2; 4, less exact; or 0, none (2)")
+                 "Winograd's tile for 3 x 3 convolutions: 2, 4 (less exact) or 0 (off) (2)")
       ->type_name("N");
   app.add_option(
          "--rates", texts.rates,
@@ -139,12 +143,13 @@ static void addMessageOptions(CLI::App &app, CommandLine &line, Texts &texts) {
          "show more, as DEBUG does: 1 devices, 2 launches, 3 kernels, 4 source, 5 uops, 6 machine code, 7 passes")
       ->type_name("N");
   addRepeatable(app, "--kernel", line.compile.kernels, "NAME",
-                "show this kernel alone, of what --debug shows" +
-                    std::string(app.get_name() == "compile" ? ", and --emit from schedule to asm" : "") +
+                "only this kernel, in the output of --debug" +
+                    std::string(app.get_name() == "compile" ? " and of --emit schedule ... asm"
+                                : app.get_name() == "run"   ? " and --profile-kernels"
+                                                            : "") +
                     "; a * stands for any letters");
-  app.add_flag("--quiet", line.isQuiet, "do not say on a terminal what is being done");
-  app.add_option("--log-level", texts.logLevel,
-                 "what to say besides results: error, warning or info, all steps (warning)")
+  app.add_flag("--quiet", line.isQuiet, "no progress and no final line on a terminal");
+  app.add_option("--log-level", texts.logLevel, "messages: error, warning, or info for every step (warning)")
       ->type_name("LEVEL");
 }
 
@@ -159,7 +164,7 @@ static void addOutputOptions(CLI::App &app, CommandLine &line, Texts &texts) {
          "or asm (exe)")
       ->type_name("KIND");
   app.add_option("--weights", artefact.weightsPath, "put the weights there, a safetensors file")->type_name("FILE");
-  app.add_option("--depfile", artefact.depfile, "list there the files that the output is made of, as a rule of make")
+  app.add_option("--depfile", artefact.depfile, "write a rule of make: the output, and all files that it is made of")
       ->type_name("FILE");
   app.add_option("--name", artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
@@ -176,7 +181,7 @@ static void addInspectOptions(CLI::App &app, CommandLine &line) {
   app.add_option("--graph", line.artefact.graphPath, "draw the kernels round their nodes, by Graphviz: .dot or .svg")
       ->type_name("FILE");
   app.add_flag("--stats", line.artefact.showsStats,
-               "print kernels, FLOPs, bytes and memory; an artefact is made as well where -o or --emit asks for one");
+               "print kernels, FLOPs, bytes and memory; with -o or --emit the artefact is made, too");
   app.add_flag("--json", line.isJson, "print --stats as one JSON document, and an error as one JSON line");
   app.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
 }
@@ -199,19 +204,21 @@ static void addRunOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   app.add_flag("--profile-kernels", texts.profileKernels, "the same with a row for each kernel of a node");
   app.add_option("--threads", texts.threads, "CPU threads (one per core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
-  app.add_flag("--json", line.isJson,
-               "print one JSON document: of --list, --bench, --profile, or what the outputs are; an error is one line");
+  app.add_flag(
+      "--json", line.isJson,
+      "print one JSON document: of --list, --bench or --profile, or else the outputs' names, dtypes and shapes; "
+      "an error is one JSON line");
 }
 
 static void addVerifyOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   beginGroup(app, "The comparison");
   app.add_option("--rtol", line.verify.relative,
-                 "the part of the tolerance that grows with a result: |got - wanted| <= ATOL + RTOL * |wanted| (1e-3)");
-  app.add_option("--atol", line.verify.absolute, "the part that does not (1e-5)");
+                 "RTOL of the tolerance: |got - wanted| <= ATOL + RTOL * |wanted| (1e-3)");
+  app.add_option("--atol", line.verify.absolute, "ATOL of the tolerance (1e-5)");
   addRepeatable(app, "--at", texts.at, "NAME=SIZE,...",
-                "also with random inputs of these sizes, against the graph interpreter; repeatable");
+                "compare with the graph interpreter, too, on random inputs of these sizes; repeatable");
   app.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
-  app.add_flag("--json", line.isJson, "print one JSON document; an error is one line");
+  app.add_flag("--json", line.isJson, "print one JSON document; an error is one JSON line");
 }
 
 static constexpr char kModelFile[] = "an ONNX or JSON file, or the dump of a stage (.mlir)";
