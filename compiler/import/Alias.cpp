@@ -154,10 +154,11 @@ static llvm::Expected<graph::AliasAttr> aliasFor(const Declared &declared, const
   }
   std::optional<int64_t> axis = graph::appendedAxis(output, input);
   if (!axis)
-    return failure(declared.text +
-                       ": the output is not seen to be the input with more after it along any axis, by Concat, "
-                       "Transpose and stacking",
-                   "leave it out: the output has memory of its own then");
+    return failure(
+        declared.text +
+            ": kiln cannot see that the output is the input followed by new rows (through Concat, Transpose and "
+            "stacking)",
+        "leave it out: the output has memory of its own then");
   Expr before = shapeOf(input)[*axis], grown = shapeOf(output)[*axis];
   llvm::Expected<int64_t> capacity = capacityOf(declared, grown);
   if (!capacity)

@@ -98,7 +98,7 @@ static std::string describe(const PortEntry &port) {
 
 /// The comment's addition if an output lies in the input's memory.
 static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
-  std::string text = ", where output '" + output.str() + "' comes to lie";
+  std::string text = ", where a run puts output '" + output.str() + "'";
   if (alias.axis >= 0)
     text += ", in memory with " + std::to_string(alias.capacity) + " elements along axis " + std::to_string(alias.axis);
   return text;
@@ -275,9 +275,8 @@ void HeaderWriter::writeInputs() {
 }
 
 void HeaderWriter::writeRun() {
-  out_ << "/* Runs the model. Outputs come to lie in memory of the context, valid until its next run, in which they "
-          "may\n"
-          " * be inputs. Where the pointer to an output's dims is not NULL, they are written there.\n";
+  out_ << "/* Runs the model. Outputs are in memory of the context until its next run, and may be inputs of that run.\n"
+          " * If the pointer to an output's dims is not NULL, the dims are written there.\n";
   describeParameters();
   out_ << " */\nstatic inline kiln_status " << prefix_ << "_run";
   writeParameters("const $t **", ", int64_t *$n_dims");
@@ -344,9 +343,8 @@ void HeaderWriter::writeStructs() {
       out_ << "  void *kiln_nothing;\n";
     out_ << "} " << prefix_ << name << ";\n\n";
   };
-  out_ << "/* What " << prefix_
-       << "_run takes, by name: its parameters. What is left out is 0, of an input its default. "
-       << "*/\n";
+  out_ << "/* The parameters of " << prefix_
+       << "_run by name. A member that an initialiser leaves out is 0; an input then has its default. */\n";
   uint64_t empty = begin("_inputs");
   for (const std::string &name : symbols_)
     out_ << "  int64_t " << name << ";\n";
@@ -356,7 +354,7 @@ void HeaderWriter::writeStructs() {
       out_ << "  int64_t " << name << "_room;\n";
   }
   end("_inputs", empty);
-  out_ << "/* What it gives. The room, in elements, is what " << prefix_ << "_run_structs_into is told. */\n";
+  out_ << "/* The outputs. For " << prefix_ << "_run_structs_into set each pointer, and its room in elements. */\n";
   empty = begin("_outputs");
   for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_)) {
     if (tables_.aliasOfOutput(index))
@@ -370,9 +368,9 @@ void HeaderWriter::writeStructs() {
 
 void HeaderWriter::writeRunStructs(bool isInto) {
   llvm::StringRef into = isInto ? "_into" : "";
-  out_ << (isInto ? "/* The same with results in the caller's memory, where `outputs` says. */\n"
-                  : "/* Runs the model. `outputs` is told where results lie in memory of the context, and their sizes. "
-                    "*/\n")
+  out_ << (isInto
+               ? "/* The same with results in the caller's memory, to which `outputs` points. */\n"
+               : "/* Runs the model. Sets `outputs` to the results, in memory of the context, and to their sizes. */\n")
        << "static inline kiln_status " << prefix_ << "_run_structs" << into << "(kiln_context *context, const "
        << prefix_ << "_inputs *inputs, " << prefix_ << "_outputs *outputs) {\n";
   std::string arguments, results;

@@ -17,11 +17,11 @@ static constexpr render::EntryPoint kEntryPoints[] = {
      "context, inputs, input_count, outputs, output_count", "ippipi",
      "Runs the model on tensors in declared order. An input whose data is NULL takes its stored default. An output "
      "whose\n"
-     " * data is NULL, or whose capacity is KILN_CONTEXT_MEMORY, comes to lie in memory of the context, valid until "
-     "the\n"
-     " * next run; else it goes to `data`, which has room for `capacity` bytes."},
+     " * data is NULL, or whose capacity is KILN_CONTEXT_MEMORY, is in memory of the context until the next run. Any "
+     "other\n"
+     " * goes to `data`, which has room for `capacity` bytes."},
     {"input", "kiln_input_info", true, "kiln_status ", "int32_t index, kiln_port_info *info", "index, info", "iip",
-     "What input or output `index` is like; KILN_INVALID_ARGUMENT where there is none."},
+     "The name, dtype and shape of input or output `index`; KILN_INVALID_ARGUMENT if there is none."},
     {"output", "kiln_output_info", true, "kiln_status ", "int32_t index, kiln_port_info *info", "index, info", "iip",
      ""},
     {"alias", "kiln_alias_info", true, "kiln_status ", "int32_t index, kiln_alias *info", "index, info", "iip",

@@ -3,9 +3,8 @@
  * The header of a model that kiln compiles holds a copy of this, so that nothing else is needed to call the model. It
  * has no functions: only how tensors, strings and sequences lie in memory, whose that memory is and for how long, and
  * the options of a context. Programs with an older copy of it meet newer runtimes. So kiln_options begins with its
- * size: what lies past that is
- * taken as 0. The runtime reads a model's tables as they lie, so the values of the enums are part of what an object
- * file means.
+ * size: members past that are 0. The runtime reads a model's tables as they lie, so the values of the enums are part of
+ * what an object file means.
  *
  *===----------------------------------------------------------------------===*/
 #ifndef KILN_TYPES_H
@@ -62,8 +61,8 @@ typedef enum kiln_dtype {
   KILN_OPTIONAL  /* the same; NULL if it is empty, and a sequence of one for a tensor */
 } kiln_dtype;
 
-/* UTF-8 that ends with a 0; NULL is the empty string. Those of an input are the caller's, those of an output the
- * context's, valid until its next run, whose inputs they may be, has ended. */
+/* UTF-8 that ends with a 0; NULL is the empty string. Strings of an input are the caller's. Strings of an output are
+ * the context's until its next run has ended, so they may be inputs of that run. */
 typedef const char *kiln_string;
 
 /* A row-major tensor in host memory, without gaps: it has no strides, and a caller with others copies. (Only a tensor
