@@ -66,7 +66,7 @@ static void addLower(OpPassManager &manager, const PipelineOptions &options, boo
   rewrite.isListed = options.classic || options.noOpt;
   rewrite.logged.assign(options.loggedKernels.begin(), options.loggedKernels.end());
   if (!rewrite.isListed)
-    manager.addPass(createTabulateBytes()); // while uops are the graph's operations
+    manager.addPass(createTabulateBytes());    // while uops are the graph's operations
   manager.addPass(createRewriteUOps(rewrite)); // after all that opts decide, so that they change no rounding
   if (rewrite.isListed)
     return;
