@@ -27,10 +27,6 @@ static bool isMovement(Operation *op) {
   return isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp>(op);
 }
 
-static bool isMasked(const view::ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 static bool isViewOfNumber(Operation *op) {
   auto view = dyn_cast_or_null<graph::ViewOp>(op);
   return view && view.getInput().getDefiningOp<graph::ConstOp>();
@@ -174,7 +170,7 @@ static const Promise kPromises[] = {
      }},
     {Stage::View, Stage::View, "a view of a number is not the number",
      [](Operation *op, auto &) {
-       return !isViewOfNumber(op) || isMasked(cast<graph::ViewOp>(op).getTracker().getValue());
+       return !isViewOfNumber(op) || cast<graph::ViewOp>(op).getTracker().getValue().isMasked();
      }},
     {Stage::View, Stage::View, "a cast is of a view of a number",
      [](Operation *op, auto &) {

@@ -89,6 +89,8 @@ public:
   bool isContiguous() const;
   /// One view, no mask, row-major strides, any offset.
   bool isConsecutive() const;
+  /// Whether some of the elements may be padding, which reads nothing.
+  bool isMasked() const;
   /// The stride of every axis if the whole map has one, else nullopt at that axis. `ignoreValid`: leave masks out.
   llvm::SmallVector<std::optional<Expr>, 4> realStrides(bool ignoreValid = false) const;
 

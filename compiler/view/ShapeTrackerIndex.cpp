@@ -115,6 +115,10 @@ bool ShapeTracker::isConsecutive() const {
          views_[0].strides() == ArrayRef<Expr>(rowMajorStrides(views_[0].shape()));
 }
 
+bool ShapeTracker::isMasked() const {
+  return llvm::any_of(views_, [](const View &view) { return view.mask().has_value(); });
+}
+
 SmallVector<std::optional<Expr>, 4> ShapeTracker::realStrides(bool ignoreValid) const {
   SmallVector<std::optional<Expr>, 4> strides;
   if (views_.size() == 1 && !views_[0].mask()) {

@@ -62,7 +62,7 @@ private:
 
 /// One view whose mask leaves no more elements than `elements`: padding, not an expansion.
 static bool isPlainPad(const ShapeTracker &tracker, view::Expr elements) {
-  if (tracker.views().size() != 1 || !isMasked(tracker))
+  if (tracker.views().size() != 1 || !tracker.isMasked())
     return false;
   std::optional<ArrayRef<view::Range>> mask = tracker.views().front().mask();
   view::Expr unmasked = 1;
@@ -78,7 +78,7 @@ bool ClassicPolicy::enter(const Edge &edge) {
   view::Expr elements = view::product(shapeOf(base));
   if ((edge.tracker.size() - elements).max() > 0 && !isPlainPad(edge.tracker, elements))
     realize(base, host::Reason::Expanded);
-  else if (isMasked(edge.tracker))
+  else if (edge.tracker.isMasked())
     padded_.insert(base);
   if (!all_.insert(base))
     return false;

@@ -172,7 +172,7 @@ std::optional<size_t> CostPolicy::rowToHold(Value value, double operations) cons
            (!use.inside || ArrayRef<int64_t>(use.loops) == ArrayRef<int64_t>{int64_t(along)});
   });
   // Rows that lie apart are turned where their length is known; an open one may be a few masked lanes.
-  bool pays = areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !isMasked(tracker) &&
+  bool pays = areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !tracker.isMasked() &&
               (sizes[along].isConst() || isReadAlong(value, tracker, along)) &&
               target::paysToHold(target_, sizes[along], getElementTypeOrSelf(value), operations, uses.size());
   return pays ? std::optional(along) : std::nullopt;

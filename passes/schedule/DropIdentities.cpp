@@ -93,7 +93,7 @@ static std::optional<Edge> sameBytes(graph::AluOp last) {
     rows.push_back(row);
     edge = through(row->getOperand(*tensor), edge.tracker);
     // Padding is 0 after some of the rows alone.
-    if (schedule::isMasked(edge.tracker))
+    if (edge.tracker.isMasked())
       return std::nullopt;
   } while (!isByte(edge.base));
   bool isSame = getElementTypeOrSelf(edge.base) == getElementTypeOrSelf(last.getResult());

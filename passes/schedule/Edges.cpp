@@ -35,10 +35,6 @@ bool schedule::areReadersAmong(Value value, llvm::function_ref<bool(Operation *)
   });
 }
 
-bool schedule::isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 bool schedule::isWholeInOrder(const Edge &edge) {
   return edge.tracker.isContiguous() && view::provablyEqual(edge.tracker.size(), view::product(shapeOf(edge.base)));
 }
@@ -62,7 +58,7 @@ bool schedule::isNumber(Value value) {
 }
 
 graph::ConstOp schedule::numberThroughout(const Edge &edge) {
-  return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
+  return edge.tracker.isMasked() ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
 }
 
 bool schedule::isComputed(Value value) {

@@ -31,9 +31,6 @@ Edge through(mlir::Value operand, const view::ShapeTracker &tracker);
 /// Whether all operations that read a value, by itself or through views, are among these.
 bool areReadersAmong(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> among);
 
-/// Whether some of the elements may be padding, which reads nothing.
-bool isMasked(const view::ShapeTracker &tracker);
-
 /// Whether the view shows every element of its base, in order: then the base's memory is the tensor's, whatever the
 /// shape.
 bool isWholeInOrder(const Edge &edge);

@@ -102,7 +102,7 @@ static std::optional<Edge> narrowOf(Value operand) {
 /// The window that a sum reads of a tensor with this layout, if taps and channels are one axis then, of whole pairs.
 static std::optional<Window> windowOf(graph::ReduceOp sum, const Edge &data, const Edge &weight, const Layout &layout) {
   std::optional<ShapeTracker> place = view::relaid(data.tracker, layout);
-  if (!place || place->views().size() != 1 || isMasked(*place))
+  if (!place || place->views().size() != 1 || place->isMasked())
     return std::nullopt;
   llvm::SmallBitVector moves = axesOf(weight.tracker);
   ArrayRef<Expr> strides = place->views().front().strides();

@@ -111,18 +111,18 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = load(edge.base, through);
   else if (auto constant = llvm::dyn_cast_or_null<graph::ConstOp>(op)) {
     value = kernel::ConstOp::create(builder_, edge.base.getLoc(), elementOf(edge.base), constant.getValue());
-    if (isMasked(through))
+    if (through.isMasked())
       value = masked(value, through);
   } else if (auto size = llvm::dyn_cast_or_null<graph::SizeOp>(op)) {
     addSymbols(size.getSize().getValue());
     value = kernel::SizeOp::create(builder_, size.getLoc(), elementOf(edge.base), size.getSizeAttr());
-    if (isMasked(through))
+    if (through.isMasked())
       value = masked(value, through);
   } else if (llvm::isa_and_nonnull<graph::IotaOp>(op)) {
     value = kernel::IndexOp::create(builder_, op->getLoc(), elementOf(edge.base), attr(through));
-    if (isMasked(through))
+    if (through.isMasked())
       value = masked(value, through);
-  } else if (!classic_ && isMasked(through) && !isPadSafe(edge.base, isRead))
+  } else if (!classic_ && through.isMasked() && !isPadSafe(edge.base, isRead))
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);

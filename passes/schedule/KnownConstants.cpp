@@ -191,7 +191,7 @@ std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu 
 
 std::optional<ShapeTracker> schedule::pullBack(const ShapeTracker &tracker, const ShapeTracker &through,
                                                ArrayRef<Expr> base) {
-  if (isMasked(through) || isEmpty(through))
+  if (through.isMasked() || isEmpty(through))
     return std::nullopt;
   llvm::SmallBitVector moves = axesOf(through), read = axesOf(tracker);
   if (read.test(moves))

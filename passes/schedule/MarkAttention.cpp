@@ -110,7 +110,7 @@ bool Collector::visit(const Edge &edge) {
   }
   if (reaches) {
     found_.ops.insert(op);
-    fits_ &= !isMasked(edge.tracker);
+    fits_ &= !edge.tracker.isMasked();
     if (reduce && reduce != found_.product && reduce.getKind().getValue() == Alu::MAX) {
       fits_ &= !found_.largest;
       found_.largest = reduce;
@@ -127,10 +127,10 @@ static void factor(Attention &rows) {
     found = false;
     for (unsigned side : {0, 1}) {
       graph::AluOp mul = aluOf(rows.weight.base, Alu::MUL);
-      if (!mul || isMasked(rows.weight.tracker))
+      if (!mul || rows.weight.tracker.isMasked())
         break;
       Edge factor = through(mul->getOperand(side), rows.weight.tracker);
-      if (axesOf(factor.tracker).test(axis) || isMasked(factor.tracker))
+      if (axesOf(factor.tracker).test(axis) || factor.tracker.isMasked())
         continue;
       rows.still.push_back(factor);
       rows.weight = through(mul->getOperand(1 - side), rows.weight.tracker);

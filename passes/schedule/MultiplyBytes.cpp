@@ -58,7 +58,7 @@ struct Factor {
   Offset offset;
 
   Type element() const { return getElementTypeOrSelf(bytes.base); }
-  bool isMasked() const { return schedule::isMasked(bytes.tracker); }
+  bool isMasked() const { return bytes.tracker.isMasked(); }
 };
 } // namespace
 
@@ -71,7 +71,7 @@ static std::optional<Edge> bytesOf(Value value) {
   if (!cast || !isByte(cast->getOperand(0)))
     return std::nullopt;
   Edge bytes = through(cast->getOperand(0), wide.tracker);
-  return isMasked(wide.tracker) || isMasked(bytes.tracker) ? std::nullopt : std::optional(bytes);
+  return wide.tracker.isMasked() || bytes.tracker.isMasked() ? std::nullopt : std::optional(bytes);
 }
 
 static bool isOneNumber(Value tensor) {
@@ -95,7 +95,7 @@ static std::optional<Factor> factorOf(Value operand, const ShapeTracker &around)
     bool isTaken = false;
     for (graph::AluOp neg = aluOf(other.base, Alu::NEG); neg; neg = aluOf(other.base, Alu::NEG), isTaken = !isTaken)
       other = through(neg->getOperand(0), other.tracker);
-    if (isMasked(other.tracker)) // some of the bytes have no zero point
+    if (other.tracker.isMasked()) // some of the bytes have no zero point
       return std::nullopt;
     other.tracker = other.tracker.compose(edge.tracker).simplify();
     auto constant = other.base.getDefiningOp<graph::ConstOp>();
@@ -161,7 +161,7 @@ bool Rewriter::match() {
   Edge input = edgeOf(sum_.getInput());
   graph::AluOp product = aluOf(input.base, Alu::MUL);
   if (sum_.getKind().getValue() != Alu::ADD || sum_.getScore() || !product ||
-      !getElementTypeOrSelf(sum_).isSignlessInteger(32) || isMasked(input.tracker))
+      !getElementTypeOrSelf(sum_).isSignlessInteger(32) || input.tracker.isMasked())
     return false;
   for (unsigned side : {0, 1}) {
     std::optional<Factor> factor = factorOf(product->getOperand(side), input.tracker);
@@ -264,7 +264,7 @@ bool Rewriter::fillPadding(Factor &factor, Type element) {
   Layout layout = Layout::rowMajor(shape);
   layout.halo = *halo;
   std::optional<ShapeTracker> place = view::relaid(factor.bytes.tracker, layout);
-  if (!place || schedule::isMasked(*place))
+  if (!place || place->isMasked())
     return false;
   auto added = [&](Value to, int64_t number, std::optional<Edge> tensor) {
     view::Shape sizes = shapeOf(to), ones(sizes.size(), 1);

@@ -49,12 +49,12 @@ static std::optional<Edge> scoresOf(graph::ReduceOp largest, const Edge &edge, A
 /// Notes exp(score - the largest score), read through `edge`.
 static bool matchExponential(const Edge &edge, ScoredSum &match) {
   graph::AluOp exponential = aluOf(edge.base, Alu::EXP);
-  if (!exponential || isMasked(edge.tracker))
+  if (!exponential || edge.tracker.isMasked())
     return false;
   Edge difference = through(exponential->getOperand(0), edge.tracker);
   graph::AluOp add = aluOf(difference.base, Alu::ADD);
   for (unsigned side : {0, 1}) {
-    if (!add || isMasked(difference.tracker))
+    if (!add || difference.tracker.isMasked())
       return false;
     Edge score = through(add->getOperand(side), difference.tracker);
     Edge below = through(add->getOperand(1 - side), difference.tracker);
@@ -64,7 +64,7 @@ static bool matchExponential(const Edge &edge, ScoredSum &match) {
     Edge largest = through(negation->getOperand(0), below.tracker);
     auto reduce = largest.base.getDefiningOp<graph::ReduceOp>();
     std::optional<Edge> among = reduce ? scoresOf(reduce, largest, match.sum.getAxes()) : std::nullopt;
-    if (!among || among->base != score.base || among->tracker != score.tracker || isMasked(score.tracker))
+    if (!among || among->base != score.base || among->tracker != score.tracker || score.tracker.isMasked())
       continue;
     match.score = score;
     match.largest = reduce;
@@ -80,7 +80,7 @@ static bool matchProduct(const Edge &edge, ScoredSum &match) {
   if (matchExponential(edge, match))
     return true;
   graph::AluOp product = aluOf(edge.base, Alu::MUL);
-  if (!product || isMasked(edge.tracker))
+  if (!product || edge.tracker.isMasked())
     return false;
   for (unsigned side : {0, 1}) {
     if (!matchProduct(through(product->getOperand(side), edge.tracker), match))
@@ -89,7 +89,7 @@ static bool matchProduct(const Edge &edge, ScoredSum &match) {
     Edge factor = through(product->getOperand(1 - side), edge.tracker);
     llvm::SmallBitVector moves = axesOf(factor.tracker);
     bool isStill = llvm::none_of(match.sum.getAxes(), [&](int64_t axis) { return moves.test(axis); });
-    (isStill && !isMasked(factor.tracker) ? match.constant : match.factors).push_back(factor);
+    (isStill && !factor.tracker.isMasked() ? match.constant : match.factors).push_back(factor);
     return true;
   }
   return false;

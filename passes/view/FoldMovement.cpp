@@ -32,10 +32,6 @@ namespace kiln {
 /// a pass needs it. So the tensor that it leads to is put in memory.
 static constexpr size_t kMostViews = 8;
 
-static bool isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 static bool isCast(Operation *op) {
   auto alu = dyn_cast<graph::AluOp>(op);
   return alu && alu.getKind().getValue() == Alu::CAST;
@@ -129,7 +125,7 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       loc = op->getLoc();
       tracker = graph::movedBy(op, ShapeTracker::contiguous(shapeOf(base)))->simplify();
     }
-    if (constant && !isMasked(tracker)) {
+    if (constant && !tracker.isMasked()) {
       result.replaceAllUsesWith(graph::ConstOp::create(builder, op->getLoc(), result.getType(), constant.getValue()));
       return;
     }
