@@ -112,9 +112,7 @@ Tile KernelLowering::emitAlu(kernel::AluOp op) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-bool KernelLowering::isLocal(kernel::StageOp stage) {
-  return !stage.getBuffer() && llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; });
-}
+bool KernelLowering::isLocal(kernel::StageOp stage) { return !stage.getBuffer() && hasItems(); }
 
 Value KernelLowering::define(Type element, int64_t elements, uop::Memory space) {
   std::string name = (space == uop::Memory::Local ? "smem" : "tile") + std::to_string(memories_++);

@@ -79,6 +79,8 @@ private:
   };
   void addWalk(kernel::Walk walk);
   const LoweredWalk &walk() const { return walks_[walk_]; }
+  /// Whether the items of a group share the kernel's points; a stage's walk has no items of its own.
+  bool hasItems() const { return kernel::hasItems(walks_.front()); }
   WalkedValue walked(mlir::Value value) const { return {walk_, value}; }
 
   // Axes.

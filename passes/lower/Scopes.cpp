@@ -98,8 +98,7 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
   Expr size = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
   LoopEnd end{size, size, {}, {}, {}};
   // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
-  bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
-  if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
+  if (hasItems() || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
     return end;
   for (auto [index, points] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
     Expr guard = view::less(index, points), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
@@ -143,8 +142,9 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
 
 SmallVector<KernelLowering::Steps, 2> KernelLowering::stepsOf(int64_t axis) {
   Expr end = axisOf(axis).getSize().getValue(), whole = end;
+  if (hasItems())
+    return {{0, end, {}, {}}};
   Steps inside;
-  bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
   for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
     Expr guard = view::less(index, size), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
     AxisSet around = none();
@@ -159,8 +159,8 @@ SmallVector<KernelLowering::Steps, 2> KernelLowering::stepsOf(int64_t axis) {
         isReady &= isBound(other);
       }
     // The end of the loop settles a step of one point.
-    if (isShared || !isReady || unrolled.empty() || !llvm::is_contained(walk().guards, guard) || testOf(guard) ||
-        !step.isConst() || step.constant() < 1 || !view::provablyEqual(index - rest, variableOf(axis) * step))
+    if (!isReady || unrolled.empty() || !llvm::is_contained(walk().guards, guard) || testOf(guard) || !step.isConst() ||
+        step.constant() < 1 || !view::provablyEqual(index - rest, variableOf(axis) * step))
       continue;
     whole = view::minimum(whole, resolve(view::ceilDiv(size - fix(rest, unrolled, last), step)));
     inside.guards.push_back(guard);
@@ -388,7 +388,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
 }
 
 std::optional<KernelLowering::Edge> KernelLowering::edgeOfRows(ArrayRef<Expr> guards) {
-  if (walk().stage || llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; }))
+  if (walk().stage || hasItems())
     return std::nullopt;
   for (auto [of, index, size] : llvm::enumerate(walk().index, func_.getDomain().getSizes())) {
     Expr guard = view::less(index, size);

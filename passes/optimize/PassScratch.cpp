@@ -16,6 +16,7 @@
 
 #include "ir/base/Target.h"
 #include "ir/host/LaunchSizes.h"
+#include "ir/kernel/MatrixProduct.h"
 #include "ir/kernel/Walk.h"
 
 #include "mlir/IR/Builders.h"
@@ -94,11 +95,8 @@ static bool isHeldOnce(kernel::StageOp stage, const kernel::Walk &walk) {
 /// each sum over the stage that it depends on.
 static kernel::StoreOp storeFor(kernel::StageOp stage, kernel::FuncOp func, TargetAttr target) {
   auto stores = func.getBody().getOps<kernel::StoreOp>();
-  auto hasFragments = [](const kernel::Walk &walk) {
-    return llvm::any_of(walk.axes, [](kernel::AxisAttr axis) { return axis.getKind() == kernel::AxisKind::Fragment; });
-  };
   if (!stage.getBuffer() || stage.getSwizzle() || stage.getBuffers() || !llvm::hasSingleElement(stores) ||
-      !isLong(stage, target) || llvm::any_of(kernel::walksOf(func), hasFragments))
+      !isLong(stage, target) || llvm::any_of(kernel::walksOf(func), kernel::hasFragments))
     return nullptr;
   // Nor does another stage need it, which may be filled when some elements have been stored.
   if (llvm::any_of(kernel::walksOf(func), [&](const kernel::Walk &walk) {

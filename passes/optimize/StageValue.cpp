@@ -32,10 +32,6 @@ int64_t optimize::freshAxis(FuncOp func) {
   return fresh;
 }
 
-static bool hasItems(FuncOp func) {
-  return llvm::any_of(func.getLoopAxes(), [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
-}
-
 /// Whether an axis of the readers is walked inside the place of a stage: the opt's axis and those around it are not.
 static bool isInside(const Walk &walk, size_t position, int64_t place) {
   switch (walk.axes[position].getKind()) {
@@ -103,7 +99,7 @@ static llvm::Error holdTotals(FuncOp func, const Walk &walk, int64_t place) {
   if (reduces.size() != 1 || !llvm::is_contained(reduces.front().getAxes(), place))
     return refuse("the kernel has not just one reduce, over this axis");
   ReduceOp reduce = reduces.front();
-  if (hasItems(func))
+  if (hasItems(walk))
     return refuse("the items of a group would share totals that are held");
   if (reduce.getScore())
     return refuse("the largest score would be held beside the totals");
@@ -264,7 +260,7 @@ static void fillByLanes(MutableArrayRef<Attribute> axes, ArrayRef<size_t> fragme
 static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t place, const AxisIds &kept,
                                        const AxisIds &needed, const Panel &panel) {
   Held held;
-  bool together = hasItems(func) && !walk.stage; // the items of a group share the elements out among them
+  bool together = hasItems(walk); // the items of a group share the elements out among them
   llvm::DenseMap<Expr, Expr> own;
   int64_t fresh = optimize::freshAxis(func);
   AxisAttr before;               // the fragment that the last part of the layout is over, as the readers have it
@@ -445,7 +441,7 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around, T
   // Prefetches belonged to the readers' walk.
   for (Operation *op : walkOf(stage).operations())
     op->removeAttr("ahead");
-  if (!hasItems(func))
+  if (!hasItems(walkOf(func)))
     stage.getBufferMutable().assign(addScratch(func, value.getType(), stage.getElements()));
   return llvm::Error::success();
 }

@@ -52,6 +52,10 @@ SmallVector<Walk> kernel::walksOf(FuncOp func) {
   return walks;
 }
 
+bool kernel::hasItems(const Walk &walk) {
+  return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
+}
+
 //===----------------------------------------------------------------------===//
 // Dependence
 //===----------------------------------------------------------------------===//
@@ -164,10 +168,6 @@ int64_t kernel::loopAhead(StageOp stage) {
 
 static bool isParallel(AxisKind kind) { return kind == AxisKind::Group || kind == AxisKind::Chunk; }
 static bool isUnrolled(AxisKind kind) { return kind == AxisKind::Upcast || kind == AxisKind::Lane; }
-
-static bool hasItems(const Walk &walk) {
-  return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
-}
 
 /// The values held at once must be few, and lanes one axis.
 static std::optional<std::string> faultOfUnrolling(const Walk &walk) {

@@ -38,6 +38,9 @@ Walk walkOf(StageOp stage);
 /// The kernel's own walk, then those of its stages, in the order of the body.
 llvm::SmallVector<Walk> walksOf(FuncOp func);
 
+/// Whether the items of a group share the walk's points.
+bool hasItems(const Walk &walk);
+
 /// The loop axes around a walk's own that an expression or a value in it depends on, and its own.
 llvm::DenseSet<int64_t> axesOf(view::Expr expr);
 llvm::DenseSet<int64_t> axesOf(const Walk &walk, mlir::Value value);
