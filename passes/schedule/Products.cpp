@@ -45,12 +45,10 @@ struct Narrow {
 enum class Terms { OneAxis, AllAxes };
 } // namespace
 
-static int64_t fixedSize(const Expr &size) { return size.isConst() ? size.constant() : 0; }
-
 static SmallVector<int64_t> termsOf(graph::ReduceOp reduce, Terms terms) {
   view::Shape shape = shapeOf(reduce.getInput());
   SmallVector<int64_t> sizes =
-      llvm::map_to_vector(reduce.getAxes(), [&](int64_t axis) { return fixedSize(shape[axis]); });
+      llvm::map_to_vector(reduce.getAxes(), [&](int64_t axis) { return shape[axis].asConst().value_or(0); });
   if (terms == Terms::AllAxes)
     sizes = {std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>())};
   return sizes;
@@ -67,7 +65,8 @@ static bool isWorthInstruction(graph::ReduceOp reduce, ProductAttr instruction, 
     if (llvm::is_contained(reduce.getAxes(), int64_t(axis)))
       continue;
     hasRows |= areRows.test(axis) && !areColumns.test(axis) && size.max() > 1;
-    hasColumns |= areColumns.test(axis) && !areRows.test(axis) && instruction && fixedSize(size) >= instruction.getN();
+    hasColumns |=
+        areColumns.test(axis) && !areRows.test(axis) && instruction && size.asConst().value_or(0) >= instruction.getN();
   }
   int64_t fewest = isDot ? target::kFewestDotTerms : target::kFewestTerms,
           group = isDot && terms == Terms::OneAxis ? instruction.getK() : 1;

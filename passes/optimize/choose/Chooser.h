@@ -239,10 +239,7 @@ private:
   bool keepIfFits(llvm::function_ref<void(Trial &)> change);
   int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
   int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }
-  int64_t fixedSize(size_t axis) const {
-    view::Expr size = func_.getDomain().getSizes()[axis];
-    return size.isConst() ? size.constant() : -1;
-  }
+  int64_t fixedSize(size_t axis) const { return optimize::fixedSize(func_, axis); }
 
   mutable kernel::FuncOp func_; ///< without opts
   Trial trial_;

@@ -19,16 +19,12 @@ using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using namespace kiln::target::times;
+using kiln::optimize::fixedSize;
 using kiln::optimize::MatrixTile;
 using kiln::optimize::TiledProduct;
 
 /// Registers for matrices, on all CPUs that have them.
 static constexpr int64_t kRegisters = 8;
-
-static int64_t fixedSize(FuncOp func, size_t axis) {
-  view::Expr size = func.getDomain().getSizes()[axis];
-  return size.isConst() ? size.constant() : -1;
-}
 
 /// The reduced axis that instructions go along: one along which the rows are contiguous, else the longest.
 static std::optional<size_t> termsOf(FuncOp func, const TiledProduct &product, ReduceOp reduce) {

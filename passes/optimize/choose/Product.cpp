@@ -23,14 +23,13 @@ using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using kiln::optimize::Access;
+using kiln::optimize::fixedSize;
 using kiln::optimize::TiledProduct;
 using view::Expr;
 
 /// Lanes along an axis along which the result is not contiguous are stored one by one: where nobody knows what else
 /// there is to do, sums of fewer terms would do little else.
 static constexpr int64_t kPackedDepth = 128;
-
-static int64_t fixedSize(Expr size) { return size.isConst() ? size.constant() : -1; }
 
 static Access accessOf(Operation *op, Value buffer) {
   size_t rank = op->getParentOfType<FuncOp>().getDomain().getSizes().size();

@@ -10,6 +10,10 @@
 
 namespace kiln::optimize {
 
+/// A size, or that of an axis of the domain; -1: it is not fixed.
+inline int64_t fixedSize(view::Expr size) { return size.asConst().value_or(-1); }
+inline int64_t fixedSize(kernel::FuncOp func, size_t axis) { return fixedSize(func.getDomain().getSizes()[axis]); }
+
 /// How one load or store moves along each axis of the domain of a kernel without opts.
 struct Access {
   mlir::Operation *op;

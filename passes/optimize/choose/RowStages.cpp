@@ -20,6 +20,7 @@
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using kiln::optimize::fixedSize;
 using kiln::optimize::RowStages;
 using kiln::optimize::Trial;
 
@@ -34,11 +35,6 @@ struct Row {
   llvm::SetVector<Value> values; ///< users first
 };
 } // namespace
-
-static int64_t fixedSize(FuncOp func, size_t axis) {
-  view::Expr size = func.getDomain().getSizes()[axis];
-  return size.isConst() ? size.constant() : -1;
-}
 
 /// How many elements the loads read that lie side by side along an axis.
 static double elementsAlong(FuncOp func, size_t axis) {
