@@ -119,7 +119,7 @@ double target::typicalSize(view::Expr size, int64_t typical) {
 }
 
 bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks) {
-  if (walks < 2 || steps * double(walks - 1) < kFewestHeldSteps || target.maxItems() > 0 ||
+  if (walks < 2 || steps * double(walks - 1) < kFewestHeldSteps || target.hasGroups() ||
       !(element.isF32() || element.isF64()))
     return false;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = target.vectorBits() / 8 / bytes;

@@ -36,7 +36,7 @@ inline constexpr int64_t kMostHeldRows = 64;
 /// number, for products of vectors with at least `lanes` columns on both sides; 0 if that does not pay.
 inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_t bytes) {
   int64_t lanes = target.vectorBits() / 8 / bytes, fit = target.cacheBytes(2) / 2 / (2 * keys * bytes);
-  bool isVector = target.maxItems() == 0 && lanes > 1 && keys >= lanes && columns >= lanes;
+  bool isVector = !target.hasGroups() && lanes > 1 && keys >= lanes && columns >= lanes;
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 

@@ -47,7 +47,7 @@ static SmallVector<Expr> without(const Terms &terms, const Terms &others) {
 }
 
 std::optional<KernelLowering::ChosenLoad> KernelLowering::chosenLoad(kernel::AluOp op) {
-  if (walk().lane < 0 || target_.maxItems() > 0)
+  if (walk().lane < 0 || target_.hasGroups())
     return std::nullopt;
   SmallVector<std::pair<Terms, kernel::LoadOp>> choices;
   Value rest = op.getResult();

@@ -241,8 +241,7 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
   if (Value shared = loadShared(pointer, where, element, depth, inside))
     return shared;
   // A device with items has vectors of few lanes, and may want them at addresses that they divide.
-  bool hasItems = target_.maxItems() > 0;
-  if (!hasItems && !element.isInteger(1) && !swizzles_.contains(pointer))
+  if (!target_.hasGroups() && !element.isInteger(1) && !swizzles_.contains(pointer))
     if (SmallVector<int64_t> places = placesNear(where.index); !places.empty())
       if (Value near = loadNear(pointer, where, places, element, depth, inside, isFar))
         return near;

@@ -51,8 +51,8 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
 static constexpr int64_t kFewestTurned = 2;
 
 std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
-  bool hasItems = target_.maxItems() > 0, canTurn = lanes() >= kFewestTurned && llvm::isPowerOf2_64(lanes());
-  if (hasItems || !canTurn || lanesAreNeighbours(where.index))
+  bool canTurn = lanes() >= kFewestTurned && llvm::isPowerOf2_64(lanes());
+  if (target_.hasGroups() || !canTurn || lanesAreNeighbours(where.index))
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
     Expr first = fix(where.index, axis, 0);
@@ -84,7 +84,7 @@ void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::I
 }
 
 std::optional<size_t> KernelLowering::wovenAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
-  if (target_.maxItems() > 0)
+  if (target_.hasGroups())
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
     int64_t points = sizeOf(axis);
@@ -174,7 +174,7 @@ bool KernelLowering::exceedsCaches(kernel::StoreOp store) {
   // Data held in the result is in a cache already.
   bool isHeld = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(),
                              [&](kernel::StageOp stage) { return stage.getBuffer() == store.getBuffer(); });
-  return target_.maxItems() == 0 && !isHeld && cache > 0 && elements.isConst() &&
+  return !target_.hasGroups() && !isHeld && cache > 0 && elements.isConst() &&
          elements.constant() > cache / byteSize(store.getValue().getType());
 }
 

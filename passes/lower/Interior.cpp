@@ -120,7 +120,7 @@ bool KernelLowering::isAtEdge() const {
 
 void KernelLowering::inInterior(llvm::function_ref<void()> body) {
   // At an edge of the domain lanes have masks anyway. Code without lanes is a GPU's, or was not optimised.
-  if (isAtEdge() || walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()))
+  if (isAtEdge() || walk_ != 0 || walk().lane < 0 || target_.hasGroups() || kernel::hasFragments(walk()))
     return body();
   SmallVector<Decision> decisions = decisionsOfTile();
   SmallVector<Expr> tests = llvm::map_to_vector(decisions, [](const Decision &decision) { return decision.test; });
@@ -141,7 +141,7 @@ void KernelLowering::inInterior(llvm::function_ref<void()> body) {
 
 void KernelLowering::inOneTensor(llvm::function_ref<void()> body) {
   // Of sums there is too much code for two copies. Code without lanes is a GPU's, or was not optimised.
-  if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || !func_.getBody().getOps<kernel::ReduceOp>().empty())
+  if (walk_ != 0 || walk().lane < 0 || target_.hasGroups() || !func_.getBody().getOps<kernel::ReduceOp>().empty())
     return body();
   llvm::MapVector<Expr, Value> terms; // and a tensor that is read where they hold
   for (auto load : func_.getBody().getOps<kernel::LoadOp>()) {

@@ -55,7 +55,7 @@ std::optional<KernelLowering::Alike> KernelLowering::alikeAlong(int64_t axis, Ex
 
 std::optional<KernelLowering::RowParts> KernelLowering::partsOfRow(int64_t axis) {
   bool hasStages = !func_.getBody().getOps<kernel::StageOp>().empty();
-  if (walk_ != 0 || walk().lane < 0 || target_.maxItems() > 0 || kernel::hasFragments(walk()) || hasStages || held_ ||
+  if (walk_ != 0 || walk().lane < 0 || target_.hasGroups() || kernel::hasFragments(walk()) || hasStages || held_ ||
       isReduced(axis) || isReduced(walk().lane))
     return std::nullopt;
   RowParts parts;

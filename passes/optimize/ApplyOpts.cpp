@@ -368,7 +368,7 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
 
 /// Launches are cut into chunks on some devices, into groups of items on others. A target that is not known has both.
 static llvm::Error checkKind(OptAttr opt, TargetAttr target) {
-  bool hasGroups = target.maxItems() > 0, hasChunks = target.getChunks() > 0;
+  bool hasGroups = target.hasGroups(), hasChunks = target.getChunks() > 0;
   if (hasGroups == hasChunks)
     return llvm::Error::success();
   if (!hasGroups && llvm::is_contained({OptKind::LOCAL, OptKind::GLOBAL, OptKind::GROUP}, opt.getKind()))

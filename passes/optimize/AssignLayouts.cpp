@@ -458,7 +458,7 @@ namespace {
 struct AssignLayouts : kiln::impl::AssignLayoutsBase<AssignLayouts> {
   void runOnOperation() override {
     TargetAttr target = targetOf(getOperation());
-    if (target.vectorBits() == 0 || target.maxItems() > 0)
+    if (target.vectorBits() == 0 || target.hasGroups())
       return;
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<host::ProgramOp>()))
       LayoutAssigner(getOperation(), program, target).run();

@@ -264,7 +264,7 @@ namespace {
 struct CopyPaddedInputs : kiln::impl::CopyPaddedInputsBase<CopyPaddedInputs> {
   void runOnOperation() override {
     TargetAttr target = targetOf(getOperation());
-    if (target.vectorBits() == 0 || target.maxItems() > 0)
+    if (target.vectorBits() == 0 || target.hasGroups())
       return;
     for (auto program : getOperation().getOps<host::ProgramOp>())
       copyPadded(getOperation(), program, target);

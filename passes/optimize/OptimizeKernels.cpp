@@ -31,7 +31,7 @@ namespace kiln {
 
 /// A group of more items, or with more local memory, than the device has would only fail at its launch.
 static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
-  if (target.maxItems() == 0)
+  if (!target.hasGroups())
     return llvm::Error::success();
   auto [items, bytes] = optimize::groupSizeOf(func);
   if (items > target.maxItems())

@@ -168,7 +168,7 @@ struct PassScratch : kiln::impl::PassScratchBase<PassScratch> {
     for (auto func : getOperation().getOps<kernel::FuncOp>())
       kernels[func.getName()] = func;
     TargetAttr target = targetOf(getOperation());
-    bool hasGroups = target.getGroups() != nullptr;
+    bool hasGroups = target.hasGroups();
     if (!hasGroups)
       for (auto &[name, func] : kernels)
         holdInResult(func, target);

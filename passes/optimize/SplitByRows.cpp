@@ -89,7 +89,7 @@ struct SplitByRows : kiln::impl::SplitByRowsBase<SplitByRows> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     TargetAttr target = targetOf(module);
-    if (target.maxItems() > 0) // groups have tiles of their own
+    if (target.hasGroups()) // groups have tiles of their own
       return;
     llvm::StringMap<llvm::SmallBitVector> weights = optimize::weightsOf(module);
     llvm::StringMap<SmallVector<host::LaunchOp>> launches = optimize::launchesOf(module);

@@ -396,7 +396,7 @@ namespace {
 struct WalkBatch : kiln::impl::WalkBatchBase<WalkBatch> {
   void runOnOperation() override {
     TargetAttr target = targetOf(getOperation());
-    if (target.getGroups() || target.cacheBytes(3) == 0)
+    if (target.hasGroups() || target.cacheBytes(3) == 0)
       return;
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<host::ProgramOp>()))
       if (int64_t samples = samplesOf(program))

@@ -225,8 +225,8 @@ bool CostPolicy::endsAttention(Value value) const {
 bool CostPolicy::needsLoads(const Use &use) const {
   const Kernel &kernel = kernels_[use.kernel];
   llvm::SmallBitVector moves = axesOf(use.tracker);
-  bool isVector = target_.vectorBits() > 0 && target_.maxItems() == 0 && kernel.columns < moves.size() &&
-                  moves.test(kernel.columns);
+  bool isVector =
+      target_.vectorBits() > 0 && !target_.hasGroups() && kernel.columns < moves.size() && moves.test(kernel.columns);
   // Fewer columns than lanes have their lanes along the sum.
   int64_t lanes = target_.vectorBits() / 8 / byteSize(getElementTypeOrSelf(kernel.product->getResult(0).getType()));
   bool areFixed = llvm::all_of(kernel.domain.sizes(), [](const Expr &size) { return size.isConst(); }) &&

@@ -438,7 +438,7 @@ struct Winograd : kiln::impl::WinogradBase<Winograd> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     TargetAttr target = targetOf(getOperation());
     // For devices with work groups nobody has measured the time of the sums along tiles.
-    if (!main || target.maxItems() > 0 || target.vectorBits() == 0)
+    if (!main || target.hasGroups() || target.vectorBits() == 0)
       return;
     KnownConstants constants(main);
     Transform transform = transformOf(outputs);

@@ -104,6 +104,7 @@ int64_t TargetAttr::vectorBits() const { return getVectors() ? getVectors().getW
 int64_t TargetAttr::vectorRegisters() const { return getVectors() ? getVectors().getRegisters() : 0; }
 
 bool TargetAttr::hasLookups() const { return getVectors() && getVectors().getLookups(); }
+bool TargetAttr::hasGroups() const { return bool(getGroups()); }
 int64_t TargetAttr::maxItems() const { return getGroups() ? getGroups().getItems() : 0; }
 int64_t TargetAttr::localBytes() const { return getGroups() ? getGroups().getLocalBytes() : 0; }
 int64_t TargetAttr::warpItems() const { return getGroups() ? getGroups().getWarp() : 1; }

@@ -125,6 +125,8 @@ def TargetAttr : TargetPart<"Target", "target"> {
     int64_t vectorRegisters() const; ///< 0 if there are none
     bool hasLookups() const;         ///< of the bytes of a vector in a table of 256
     int64_t cacheBytes(unsigned level) const; ///< of the first level, the second …; 0 if there is none
+    /// Whether launches are work groups of items, as on a GPU; else they are cut into chunks.
+    bool hasGroups() const;
     int64_t maxItems() const;        ///< of a work group; 0 if there are none
     int64_t localBytes() const;      ///< of a work group
     int64_t warpItems() const;       ///< items that exchange values without memory; 1 if none do

@@ -280,7 +280,7 @@ void Chooser::choose() {
   if (isEmpty)
     return;
   SmallVector<size_t> totals = chooseTotals();
-  if (target_.maxItems() > 0) {
+  if (target_.hasGroups()) {
     for (OptAttr opt : optimize::chooseGroups(func_, target_, totals)) {
       if (opt.getKind() == OptKind::STAGE)
         keepIfFits([&](Trial &trial) { trial.apply(opt); });

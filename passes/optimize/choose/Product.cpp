@@ -176,8 +176,7 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
                           [&](LoadOp load) { return load.getBuffer() == func.getArgument(access.buffer); }) == 1;
   };
   // Groups of items hold what one load reads. Tiles of unknown sizes hold columns by their buffer.
-  bool mayCompute =
-      areLoads || (target.maxItems() == 0 && llvm::all_of(domain, [](Expr size) { return size.isConst(); }));
+  bool mayCompute = areLoads || (!target.hasGroups() && llvm::all_of(domain, [](Expr size) { return size.isConst(); }));
   Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
   // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
   // result is contiguous, if it is one of the two kinds.
@@ -185,7 +184,7 @@ std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target
   auto isSure = [&](size_t n) { return depth >= kPackedDepth || relays || store.isContiguous(n); };
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
-    bool canPack = target.maxItems() == 0 && weights.test(columns.buffer) && !weights.test(rows.buffer) &&
+    bool canPack = !target.hasGroups() && weights.test(columns.buffer) && !weights.test(rows.buffer) &&
                    isReadOnce(columns) && isAlone[swapped ? 0 : 1];
     for (size_t n = 0; n < rows.strides.size(); ++n) {
       bool isColumn = !reduced.test(n) && rows.isStill(n) && !columns.isStill(n);
