@@ -115,20 +115,23 @@ int64_t TargetAttr::cacheBytes(unsigned level) const {
   return level <= getCaches().size() ? getCaches()[level - 1].getBytes() : 0;
 }
 
+/// The first instruction for these dtypes that passes make and that `fits`; null: there is none.
+static ProductAttr findProduct(TargetAttr target, Type a, Type b, Type sum,
+                               llvm::function_ref<bool(ProductAttr)> fits) {
+  for (ProductAttr product : target.getProducts())
+    if (product.getA() == a && product.getB() == b && product.getSum() == sum && fits(product) &&
+        findProductRow(product.getName())->isMade)
+      return product;
+  return nullptr;
+}
+
 ProductAttr TargetAttr::matrixProduct(Type a, Type b, Type sum) const {
-  const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
-    return product.getM() > 1 && findProductRow(product.getName())->isMade && product.getA() == a &&
-           product.getB() == b && product.getSum() == sum;
-  });
-  return found == getProducts().end() ? ProductAttr() : *found;
+  return findProduct(*this, a, b, sum, [](ProductAttr product) { return product.getM() > 1; });
 }
 
 ProductAttr TargetAttr::dotProduct(Type a, Type b, Type sum) const {
-  const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
-    return product.getM() == 1 && product.getSteps() > 0 && findProductRow(product.getName())->isMade &&
-           product.getA() == a && product.getB() == b && product.getSum() == sum;
-  });
-  return found == getProducts().end() ? ProductAttr() : *found;
+  return findProduct(*this, a, b, sum,
+                     [](ProductAttr product) { return product.getM() == 1 && product.getSteps() > 0; });
 }
 
 ProductAttr TargetAttr::fastProduct(Type a, Type b, Type sum) const {
