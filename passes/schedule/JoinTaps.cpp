@@ -124,9 +124,8 @@ static std::optional<Window> windowOf(graph::ReduceOp sum, const Edge &data, con
 }
 
 static std::optional<Window> match(graph::ReduceOp sum, const KnownConstants &constants, TargetAttr target) {
-  Edge input = edgeOf(sum.getInput());
-  graph::AluOp product = aluOf(input.base, Alu::MUL);
-  if (sum.getKind().getValue() != Alu::ADD || sum.getScore() || !product || !isWhole(input))
+  graph::AluOp product = multiplicationOf(sum);
+  if (!product || !isWhole(edgeOf(sum.getInput())))
     return std::nullopt;
   bool isSecond = constants.isConstant(product->getOperand(1));
   if (isSecond == constants.isConstant(product->getOperand(0)))

@@ -159,9 +159,8 @@ private:
 
 bool Rewriter::match() {
   Edge input = edgeOf(sum_.getInput());
-  graph::AluOp product = aluOf(input.base, Alu::MUL);
-  if (sum_.getKind().getValue() != Alu::ADD || sum_.getScore() || !product ||
-      !getElementTypeOrSelf(sum_).isSignlessInteger(32) || input.tracker.isMasked())
+  graph::AluOp product = multiplicationOf(sum_);
+  if (!product || !getElementTypeOrSelf(sum_).isSignlessInteger(32) || input.tracker.isMasked())
     return false;
   for (unsigned side : {0, 1}) {
     std::optional<Factor> factor = factorOf(product->getOperand(side), input.tracker);

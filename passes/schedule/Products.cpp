@@ -14,9 +14,14 @@ using namespace mlir;
 using view::Expr;
 using view::ShapeTracker;
 
+graph::AluOp schedule::multiplicationOf(graph::ReduceOp reduce) {
+  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
+  return isSum ? aluOf(edgeOf(reduce.getInput()).base, Alu::MUL) : nullptr;
+}
+
 bool schedule::isProduct(graph::ReduceOp reduce) {
-  auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+  graph::AluOp mul = multiplicationOf(reduce);
+  if (!mul)
     return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
   llvm::SmallBitVector moves[2];
@@ -29,8 +34,8 @@ bool schedule::isProduct(graph::ReduceOp reduce) {
 }
 
 Value schedule::uncast(Value operand) {
-  auto cast = operand.getDefiningOp<graph::AluOp>();
-  return cast && cast.getKind().getValue() == Alu::CAST ? edgeOf(cast->getOperand(0)).base : operand;
+  graph::AluOp cast = aluOf(operand, Alu::CAST);
+  return cast ? edgeOf(cast->getOperand(0)).base : operand;
 }
 
 namespace {
@@ -95,8 +100,8 @@ static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, const 
 /// The operands of a sum of products with dtypes that `elementOf` gives.
 static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<Type(Value)> elementOf,
                                llvm::function_ref<bool(Value)> isConstant, Terms terms) {
-  auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+  graph::AluOp mul = multiplicationOf(reduce);
+  if (!mul)
     return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
   auto narrow = [&](Value operand) {

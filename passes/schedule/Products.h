@@ -7,6 +7,9 @@
 
 namespace kiln::schedule {
 
+/// The multiplication whose results a reduce adds up; null: it does something else, or weighs by scores.
+graph::AluOp multiplicationOf(graph::ReduceOp reduce);
+
 /// A sum of products of two tensors, each standing still along an axis of the result that the other moves along: a
 /// register tile can compute it.
 bool isProduct(graph::ReduceOp reduce);

@@ -124,10 +124,8 @@ static bool movesAlike(const ShapeTracker &tracker, int64_t axis, int64_t tap) {
 }
 
 static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &constants) {
-  Edge input = edgeOf(sum.getInput());
-  graph::AluOp product = aluOf(input.base, Alu::MUL);
-  bool isSum = sum.getKind().getValue() == Alu::ADD && !sum.getScore() && product && isWhole(input);
-  if (!isSum || !sum.getResult().getType().getElementType().isF32())
+  graph::AluOp product = multiplicationOf(sum);
+  if (!product || !isWhole(edgeOf(sum.getInput())) || !sum.getResult().getType().getElementType().isF32())
     return std::nullopt;
   bool isSecond = constants.isConstant(product->getOperand(1));
   if (isSecond == constants.isConstant(product->getOperand(0)))
