@@ -86,8 +86,7 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   bool lookups = isWide && has("avx512vbmi");
   return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths, lookups),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
-                         /*chunks=*/kMostChunks,
-                         /*cores=*/1, /*panel=*/0, ratesOf(widths.back(), context));
+                         /*chunks=*/kMostChunks, /*panel=*/0, ratesOf(widths.back(), context));
 }
 
 TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
@@ -97,8 +96,7 @@ TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
   return TargetAttr::get(
       context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}, /*lookups=*/false),
       /*products=*/{}, /*stores=*/{}, {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
-      /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, /*panel=*/0,
-      RatesAttr::typical(context));
+      /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*panel=*/0, RatesAttr::typical(context));
 }
 
 TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context) {

@@ -96,8 +96,8 @@ LogicalResult GroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
 
 TargetAttr TargetAttr::unknown(MLIRContext *context) {
   return get(context, /*device=*/"", /*cpu=*/"", /*features=*/"", /*vectors=*/{}, /*products=*/{}, /*stores=*/{},
-             /*emulates=*/{}, /*lacks=*/{}, /*fma=*/false, /*caches=*/{}, /*groups=*/{}, /*chunks=*/0, /*cores=*/1,
-             /*panel=*/0, RatesAttr::typical(context));
+             /*emulates=*/{}, /*lacks=*/{}, /*fma=*/false, /*caches=*/{}, /*groups=*/{}, /*chunks=*/0, /*panel=*/0,
+             RatesAttr::typical(context));
 }
 
 int64_t TargetAttr::vectorBits() const { return getVectors() ? getVectors().getWidths().back() : 0; }
@@ -147,17 +147,17 @@ bool TargetAttr::isNative(Type dtype) const {
 
 TargetAttr TargetAttr::withCpu(llvm::StringRef cpu, llvm::StringRef features) const {
   return get(getContext(), getDevice(), cpu, features, getVectors(), getProducts(), getStores(), getEmulates(),
-             getLacks(), getFma(), getCaches(), getGroups(), getChunks(), getCores(), getPanel(), getRates());
+             getLacks(), getFma(), getCaches(), getGroups(), getChunks(), getPanel(), getRates());
 }
 
 TargetAttr TargetAttr::withPanel(int64_t bytes) const {
   return get(getContext(), getDevice(), getCpu(), getFeatures(), getVectors(), getProducts(), getStores(),
-             getEmulates(), getLacks(), getFma(), getCaches(), getGroups(), getChunks(), getCores(), bytes, getRates());
+             getEmulates(), getLacks(), getFma(), getCaches(), getGroups(), getChunks(), bytes, getRates());
 }
 
 TargetAttr TargetAttr::withRates(RatesAttr rates) const {
   return get(getContext(), getDevice(), getCpu(), getFeatures(), getVectors(), getProducts(), getStores(),
-             getEmulates(), getLacks(), getFma(), getCaches(), getGroups(), getChunks(), getCores(), getPanel(), rates);
+             getEmulates(), getLacks(), getFma(), getCaches(), getGroups(), getChunks(), getPanel(), rates);
 }
 
 TargetAttr kiln::targetOf(ModuleOp module) {

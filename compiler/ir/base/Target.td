@@ -108,14 +108,13 @@ def TargetAttr : TargetPart<"Target", "target"> {
     ListParameter<"::kiln::CacheAttr">:$caches,   // from the nearest outwards
     OptionalParameter<"::kiln::GroupsAttr">:$groups, // not written: launches are cut into chunks
     DefaultValuedParameter<"int64_t", "0">:$chunks,  // that a launch is worth being cut into; 0: it is never cut
-    DefaultValuedParameter<"int64_t", "1">:$cores,   // that work at the rates
-    DefaultValuedParameter<"int64_t", "0">:$panel, // bytes of a row, at least, side by side in panels that code for
-                                                   // other CPUs reads too; 0: none does
+    DefaultValuedParameter<"int64_t", "0">:$panel, // the fewest bytes of a row in a panel that code for several CPUs
+                                                   // reads; 0: none does
     "::kiln::RatesAttr":$rates);
   let assemblyFormat = [{
     `<` struct($device, $cpu, $features, $vectors, custom<List>($products), custom<List>($stores),
-               custom<List>($emulates), custom<List>($lacks), $fma, custom<List>($caches), $groups, $chunks, $cores,
-               $panel, $rates) `>`
+               custom<List>($emulates), custom<List>($lacks), $fma, custom<List>($caches), $groups, $chunks, $panel,
+               $rates) `>`
   }];
   let extraClassDeclaration = [{
     /// No device in particular: no vectors, no groups, no caches, typical rates.

@@ -40,7 +40,7 @@ TEST_CASE("every field of a target is read as it is printed") {
       "<\"tdpbusd\", ui8 * i8 -> i32, m = 16, n = 16, k = 64>], "
       "stores = [f16], emulates = [bf16, f64], lacks = [exp, log2], fma = true, "
       "caches = [<bytes = 32768>, <bytes = 1024, shared = true>], "
-      "groups = <items = 256, local_bytes = 32768, warp = 32, meets_in_branches = true>, chunks = 32, cores = 4, " +
+      "groups = <items = 256, local_bytes = 32768, warp = 32, meets_in_branches = true>, chunks = 32, panel = 64, " +
       kRates + ">";
   CHECK(reprint(text) == text);
 }
