@@ -242,8 +242,10 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
     return spelling_.fma(to, operands);
   case LinearKind::Cast:
     return spelling_.cast(from, to, operands[0].text);
-  default:
+  case LinearKind::Bitcast:
     return spelling_.bitcast(from, to, operands[0].text);
+  default:
+    llvm_unreachable("the row computes no value lane by lane");
   }
 }
 
@@ -566,9 +568,21 @@ void KernelRenderer::render(unsigned index) {
     return load(index);
   case LinearKind::Store:
     return store(uop);
-  default:
+  case LinearKind::Alu:
+  case LinearKind::Fma:
+  case LinearKind::Cast:
+  case LinearKind::Bitcast:
+  case LinearKind::Vectorize:
+  case LinearKind::Gep:
     return emitValue(index);
+  case LinearKind::Phi:
+  case LinearKind::LoadMatrix:
+  case LinearKind::StoreMatrix:
+  case LinearKind::Wmma:
+  case LinearKind::Dot:
+    break;
   }
+  llvm_unreachable("a range's values are assigned together, and C has no matrix and dot instructions");
 }
 
 std::string KernelRenderer::run() {
