@@ -10,7 +10,7 @@
 
 #include "passes/lower/KernelLowering.h"
 
-#include "ir/host/LaunchSizes.h"
+#include "ir/host/Sizes.h"
 #include "ir/kernel/ByHand.h"
 #include "ir/uop/LaunchCost.h"
 

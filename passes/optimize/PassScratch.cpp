@@ -15,7 +15,7 @@
 #include "passes/optimize/choose/Product.h"
 
 #include "ir/base/Target.h"
-#include "ir/host/LaunchSizes.h"
+#include "ir/host/Sizes.h"
 #include "ir/kernel/MatrixProduct.h"
 #include "ir/kernel/Walk.h"
 

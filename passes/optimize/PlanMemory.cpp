@@ -16,6 +16,7 @@
 
 #include "passes/optimize/ProgramSizes.h"
 
+#include "ir/host/Sizes.h"
 #include "kiln/plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -294,8 +295,7 @@ static host::AllocOp blockOf(host::BatchOp batch, int64_t bytes, DimsAttr halo) 
 static Value partOf(host::BatchOp batch, host::AllocOp block, int64_t bytes, int64_t offset) {
   auto builder = OpBuilder::atBlockBegin(&batch.getBody().front());
   Expr slot = Expr::variable("slot", 0, int64_t(batch.getSamples()) - 1);
-  auto begin = ExprAttr::get(builder.getContext(), slot * bytes + offset);
-  Value at = host::EvalOp::create(builder, batch.getLoc(), builder.getI64Type(), begin, batch.getSlot());
+  Value at = host::evaluate(builder, batch.getLoc(), slot * bytes + offset, [&](Expr) { return batch.getSlot(); });
   return host::OffsetOp::create(builder, batch.getLoc(), block.getType(), block, at);
 }
 

@@ -1,5 +1,6 @@
 #include "passes/optimize/ProgramSizes.h"
 
+#include "ir/host/Sizes.h"
 #include "ir/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,11 +121,5 @@ std::optional<Expr> optimize::ProgramSizes::exprOf(Value value) const {
 }
 
 Value optimize::ProgramSizes::emit(OpBuilder &builder, Expr expr) const {
-  if (expr.isConst())
-    return arith::ConstantOp::create(builder, loc_, builder.getI64IntegerAttr(expr.constant()));
-  SmallVector<Value> values;
-  expr.forEachVariable([&](Expr symbol) { values.push_back(values_.at(symbol)); });
-  if (expr.kind() == Expr::Kind::Var)
-    return values.front();
-  return host::EvalOp::create(builder, loc_, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
+  return host::evaluate(builder, loc_, expr, [&](Expr symbol) { return values_.at(symbol); });
 }

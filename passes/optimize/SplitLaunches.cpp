@@ -11,7 +11,7 @@
 
 #include "passes/Passes.h"
 
-#include "ir/host/LaunchSizes.h"
+#include "ir/host/Sizes.h"
 #include "ir/kernel/MatrixProduct.h"
 #include "ir/kernel/Normalize.h"
 #include "ir/kernel/Walk.h"

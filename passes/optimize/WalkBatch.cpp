@@ -17,6 +17,7 @@
 #include "target/Times.h"
 
 #include "ir/base/Devices.h"
+#include "ir/host/Sizes.h"
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
@@ -351,8 +352,7 @@ void BatchWalker::rewrite(ArrayRef<Walked> row) {
         continue;
       Value &part = parts[{memory, apart}];
       if (!part) {
-        Value bytes = host::EvalOp::create(builder, loc, number, ExprAttr::get(builder.getContext(), sample * apart),
-                                           batch.getSample());
+        Value bytes = host::evaluate(builder, loc, sample * apart, [&](Expr) { return batch.getSample(); });
         part = host::OffsetOp::create(builder, loc, memory.getType(), memory, bytes);
       }
       memory = part;

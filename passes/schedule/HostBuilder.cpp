@@ -14,6 +14,7 @@
 #include "ir/base/NarrowDType.h"
 #include "ir/base/OutputRank.h"
 #include "ir/graph/Source.h"
+#include "ir/host/Sizes.h"
 #include "ir/kernel/Normalize.h"
 
 #include "passes/schedule/AskAttention.h"
@@ -44,18 +45,11 @@ StringAttr KernelTable::add(kernel::FuncOp func) {
 //===----------------------------------------------------------------------===//
 
 Value HostBuilder::size(Expr expr, Block &block, Scope &scope) {
-  if (expr.isConst())
-    return number(expr.constant());
-  SmallVector<Value> values;
-  expr.forEachVariable([&](Expr symbol) {
+  return host::evaluate(builder_, loc_, expr, [&](Expr symbol) {
     if (!scope.sizes.contains(symbol))
       emitControl(binder_.at(symbol), block, scope);
-    values.push_back(scope.sizes.at(symbol));
+    return scope.sizes.at(symbol);
   });
-  if (expr.kind() == Expr::Kind::Var)
-    return values.front();
-  return host::EvalOp::create(builder_, loc_, builder_.getI64Type(), ExprAttr::get(builder_.getContext(), expr),
-                              values);
 }
 
 /// A message's text as `host.check` takes it, where % begins a size.

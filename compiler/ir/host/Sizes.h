@@ -1,4 +1,4 @@
-//===- LaunchSizes.h - Numbers that follow from a launch's sizes ------------------===//
+//===- Sizes.h - Numbers that follow from the sizes of a run ------------------===//
 #pragma once
 
 #include "ir/host/Host.h"
@@ -6,6 +6,11 @@
 #include "mlir/IR/Builders.h"
 
 namespace kiln::host {
+
+/// The value of `expr`, made at the place of `builder`: a constant, the value of its only variable, or a host.eval.
+/// `valueOf` gives each variable's.
+mlir::Value evaluate(mlir::OpBuilder &builder, mlir::Location loc, view::Expr expr,
+                     llvm::function_ref<mlir::Value(view::Expr)> valueOf);
 
 /// The value of `expr`, made at the place of `builder`. `symbols` are the sizes that the launch's kernel takes, in
 /// their order; the new value names the program's own, whose bounds may be wider.

@@ -1,10 +1,20 @@
-#include "ir/host/LaunchSizes.h"
+#include "ir/host/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace kiln;
 using namespace mlir;
 using view::Expr;
+
+Value host::evaluate(OpBuilder &builder, Location loc, Expr expr, llvm::function_ref<Value(Expr)> valueOf) {
+  if (expr.isConst())
+    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
+  SmallVector<Value> values;
+  expr.forEachVariable([&](Expr variable) { values.push_back(valueOf(variable)); });
+  if (expr.kind() == Expr::Kind::Var)
+    return values.front();
+  return EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
+}
 
 /// A symbol of the program itself; nullopt for a result of control flow.
 static std::optional<Expr> symbolOf(host::ProgramOp program, Value size) {
@@ -16,7 +26,6 @@ static std::optional<Expr> symbolOf(host::ProgramOp program, Value size) {
 }
 
 Value host::evaluate(OpBuilder &builder, LaunchOp launch, ArrayRef<Expr> symbols, Expr expr) {
-  Location loc = launch.getLoc();
   auto program = launch->getParentOfType<ProgramOp>();
   // A kernel that is launched only for some sizes has closer bounds than the program.
   llvm::DenseMap<Expr, Expr> outside;
@@ -27,10 +36,5 @@ Value host::evaluate(OpBuilder &builder, LaunchOp launch, ArrayRef<Expr> symbols
     outside[symbol] = name;
     sizes[name] = size;
   });
-  expr = expr.substitute(outside);
-  if (expr.isConst())
-    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
-  SmallVector<Value> values;
-  expr.forEachVariable([&](Expr name) { values.push_back(sizes.at(name)); });
-  return EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
+  return evaluate(builder, launch.getLoc(), expr.substitute(outside), [&](Expr name) { return sizes.at(name); });
 }
