@@ -9,12 +9,12 @@
 //===--------------------------------------------------------------------------===//
 #include "ir/kernel/Kernel.h"
 
+#include "ir/base/FunctionText.h"
 #include "ir/kernel/Walk.h"
 #include "support/Quote.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
@@ -77,19 +77,9 @@ SmallVector<Expr> kernel::positionOf(ArrayRef<Expr> index, const view::ShapeTrac
 // FuncOp
 //===----------------------------------------------------------------------===//
 
-ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag,
-                      std::string &) { return builder.getFunctionType(arguments, results); };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
-                                                  getFunctionTypeAttrName(result.name), buildType,
-                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
-}
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) { return parseFunction<FuncOp>(parser, result); }
 
-void FuncOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-                                           getArgAttrsAttrName(), getResAttrsAttrName());
-}
+void FuncOp::print(OpAsmPrinter &printer) { printFunction(*this, printer); }
 
 SmallVector<AxisAttr> FuncOp::getLoopAxes() {
   return llvm::map_to_vector(getAxes(), [](Attribute axis) { return cast<AxisAttr>(axis); });

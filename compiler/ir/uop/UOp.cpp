@@ -8,11 +8,11 @@
 //===-------------------------------------------------------------------===//
 #include "ir/uop/UOp.h"
 
+#include "ir/base/FunctionText.h"
 #include "support/Quote.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
@@ -54,19 +54,9 @@ static Type laneOf(Type type) { return getElementTypeOrSelf(type); }
 // FuncOp
 //===----------------------------------------------------------------------===//
 
-ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag,
-                      std::string &) { return builder.getFunctionType(arguments, results); };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
-                                                  getFunctionTypeAttrName(result.name), buildType,
-                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
-}
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) { return parseFunction<FuncOp>(parser, result); }
 
-void FuncOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-                                           getArgAttrsAttrName(), getResAttrsAttrName());
-}
+void FuncOp::print(OpAsmPrinter &printer) { printFunction(*this, printer); }
 
 unsigned FuncOp::getBufferCount() {
   return llvm::count_if(getArgumentTypes(), [](Type type) { return isa<PtrType>(type); });
