@@ -405,6 +405,12 @@ private:
   std::optional<Expr> countAlong(Value x, Axes axes);
   /// The window with defaults filled in, if it suits `spatial` axes.
   std::optional<Window> complete(Window window, int64_t spatial);
+  struct Pool {
+    Window window;
+    Shape low, high, extra; ///< pads of all axes of the tensor; `extra`: those that ceil mode adds after `high`
+  };
+  /// A pool over the last axes of x; nullopt if it does not suit them.
+  std::optional<Pool> poolOf(Value x, const Window &window);
   /// The windows of a pool, `fill` around x.
   Value poolWindows(Value x, const Window &window, mlir::TypedAttr fill);
   /// The padding that ceil mode adds after the explicit padding of one axis.

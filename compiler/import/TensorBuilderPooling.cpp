@@ -196,17 +196,30 @@ static SmallVector<int64_t> trailing(int64_t count) {
   return llvm::map_to_vector(llvm::seq<int64_t>(0, count), [&](int64_t i) { return i - count; });
 }
 
-Value TensorBuilder::poolWindows(Value x, const Window &given, TypedAttr fill) {
+std::optional<TensorBuilder::Pool> TensorBuilder::poolOf(Value x, const Window &given) {
   int64_t spatial = given.kernel.size();
   std::optional<Window> window = complete(given, spatial);
   if (!x || !window)
-    return {};
-  if (rank(x) < spatial)
-    return fail("a pool over " + Twine(spatial) + " axes does not fit " + describe(shape(x)));
-  Shape low = withLeadingZeros(rank(x), window->padLow), high = withLeadingZeros(rank(x), window->padHigh);
+    return std::nullopt;
+  if (rank(x) < spatial) {
+    fail("a pool over " + Twine(spatial) + " axes does not fit " + describe(shape(x)));
+    return std::nullopt;
+  }
+  Pool pool{*window, withLeadingZeros(rank(x), window->padLow), withLeadingZeros(rank(x), window->padHigh),
+            Shape(rank(x), Expr(0))};
   for (int64_t i = 0, lead = rank(x) - spatial; i < spatial; ++i)
-    high[lead + i] = high[lead + i] + ceilPadding(*window, i, dim(x, lead + i));
-  return windows(pad(x, low, high, constant(fill)), kernelSizes(*window), window->strides, window->dilations);
+    pool.extra[lead + i] = ceilPadding(*window, i, dim(x, lead + i));
+  return pool;
+}
+
+Value TensorBuilder::poolWindows(Value x, const Window &given, TypedAttr fill) {
+  std::optional<Pool> pool = poolOf(x, given);
+  if (!pool)
+    return {};
+  auto [window, low, high, extra] = *pool;
+  for (auto [after, more] : llvm::zip(high, extra))
+    after = after + more;
+  return windows(pad(x, low, high, constant(fill)), kernelSizes(window), window.strides, window.dilations);
 }
 
 Value TensorBuilder::maxPool(Value x, const Window &window) {
@@ -230,19 +243,15 @@ Value TensorBuilder::maxPoolIndices(Value x, const Window &window) {
 }
 
 Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding) {
-  int64_t spatial = given.kernel.size();
-  std::optional<Window> window = complete(given, spatial);
-  if (!x || !window)
+  std::optional<Pool> pool = poolOf(x, given);
+  if (!pool)
     return {};
-  if (rank(x) < spatial)
-    return fail("a pool over " + Twine(spatial) + " axes does not fit " + describe(shape(x)));
-  Shape low = withLeadingZeros(rank(x), window->padLow), high = withLeadingZeros(rank(x), window->padHigh);
-  Shape none(rank(x), Expr(0)), extra = none;
-  for (int64_t i = 0, lead = rank(x) - spatial; i < spatial; ++i)
-    extra[lead + i] = ceilPadding(*window, i, dim(x, lead + i));
+  auto &[window, low, high, extra] = *pool;
+  int64_t spatial = given.kernel.size();
+  Shape none(rank(x), Expr(0));
   auto sums = [&](Value tensor) {
     Value padded = pad(pad(tensor, low, high), none, extra);
-    Value view = windows(padded, kernelSizes(*window), window->strides, window->dilations);
+    Value view = windows(padded, kernelSizes(window), window.strides, window.dilations);
     return reduce(Alu::ADD, view, trailing(spatial), /*keepDims=*/false);
   };
   auto isZero = [](ArrayRef<Expr> pads) { return llvm::all_of(pads, [](Expr pad) { return pad.isConst(0); }); };
@@ -253,7 +262,7 @@ Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding
     return {};
   Type type = element(total);
   if (isZero(extra) && (countPadding || (isZero(low) && isZero(high))))
-    return narrowLike(mul(total, reciprocal(view::product(kernelSizes(*window)), type)), element(x));
+    return narrowLike(mul(total, reciprocal(view::product(kernelSizes(window)), type)), element(x));
   // How many elements of each window count: the sum of ones, padded like x if the padding does not count.
   Shape counted(rank(x), Expr(1));
   for (int64_t axis = rank(x) - spatial; axis < rank(x); ++axis)
