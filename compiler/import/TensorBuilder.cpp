@@ -2,6 +2,7 @@
 
 #include "import/DType.h"
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Source.h"
 #include "support/Error.h"
 
@@ -14,6 +15,11 @@ using llvm::Twine;
 
 std::string kiln::import::describe(llvm::ArrayRef<Expr> shape) {
   return "[" + llvm::join(llvm::map_range(shape, [](Expr size) { return size.print(); }), ", ") + "]";
+}
+
+std::string kiln::import::describe(Value tensor) {
+  Type element = TensorBuilder::element(tensor);
+  return isContainer(element) ? dtypeName(element) : describe(shapeOf(tensor)) + " of " + dtypeName(element);
 }
 
 std::string kiln::import::written(llvm::ArrayRef<Expr> shape) {

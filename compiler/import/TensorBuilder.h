@@ -435,6 +435,8 @@ private:
 
 /// "[2, batch, 3]", for errors.
 std::string describe(llvm::ArrayRef<Expr> shape);
+/// "[2, batch] of int64".
+std::string describe(mlir::Value tensor);
 /// The same as the model writes it: symbols without their bounds.
 std::string written(llvm::ArrayRef<Expr> shape);
 

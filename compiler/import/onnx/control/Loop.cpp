@@ -77,13 +77,6 @@ static void yield(TensorBuilder &b, Body &body) {
   graph::YieldOp::create(b.builder(), b.location(), body.yields);
 }
 
-/// "[2, batch] of int64".
-static std::string describe(Value tensor) {
-  if (isContainer(TensorBuilder::element(tensor)))
-    return dtypeName(TensorBuilder::element(tensor));
-  return kiln::import::describe(shapeOf(tensor)) + " of " + dtypeName(TensorBuilder::element(tensor));
-}
-
 static bool isOneOf(const Tensor &tensor, mlir::Type element) {
   return tensor.element() == element && tensor.type.hasStaticShape() && tensor.type.getNumElements() == 1;
 }

@@ -171,13 +171,6 @@ llvm::Error OpenIf::leaveScope(Scope &outer, llvm::ArrayRef<std::string> from, l
 // The op
 //===----------------------------------------------------------------------===//
 
-/// "[2, batch] of int64".
-static std::string describe(Value tensor) {
-  if (isContainer(TensorBuilder::element(tensor)))
-    return dtypeName(TensorBuilder::element(tensor));
-  return kiln::import::describe(shapeOf(tensor)) + " of " + dtypeName(TensorBuilder::element(tensor));
-}
-
 /// How the user can have the condition decided at import: by the sizes that it follows from, if there is nothing else.
 static std::string decideBySizes(const Symbols &symbols, Value condition) {
   llvm::SetVector<Value> reached;
