@@ -403,16 +403,23 @@ static Tensor centerCropPad(Node &n, TensorBuilder &b) {
   return x;
 }
 
+/// Whether x [n, c, h, w] may be taken apart into blocks, or put together of them; else a failure is noted.
+static bool checkBlocks(Node &n, TensorBuilder &b, Value x, int64_t block, llvm::StringRef mode) {
+  if (!x)
+    return false;
+  if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
+    n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
+  else if (mode != "DCR" && mode != "CRD")
+    n.fail("attribute 'mode' is " + quoted(mode), "it is DCR or CRD");
+  return b.ok();
+}
+
 static Tensor depthToSpace(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize");
   std::string mode = n.string("mode", "DCR");
-  if (!x)
+  if (!checkBlocks(n, b, x, block, mode))
     return {};
-  if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
-    return n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
-  if (mode != "DCR" && mode != "CRD")
-    return n.fail("attribute 'mode' is " + quoted(mode), "it is DCR or CRD");
   Expr depth = view::floorDiv(b.dim(x, 1), Expr(block) * block), height = b.dim(x, 2), width = b.dim(x, 3);
   Value parts = mode == "DCR"
                     ? b.permute(b.reshape(x, {b.dim(x, 0), block, block, depth, height, width}), {0, 3, 4, 1, 5, 2})
@@ -424,12 +431,8 @@ static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize");
   std::string mode = n.opset() < 28 ? "DCR" : n.string("mode", "DCR");
-  if (!x)
+  if (!checkBlocks(n, b, x, block, mode))
     return {};
-  if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
-    return n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
-  if (mode != "DCR" && mode != "CRD")
-    return n.fail("attribute 'mode' is " + quoted(mode), "it is DCR or CRD");
   Expr height = view::floorDiv(b.dim(x, 2), block), width = view::floorDiv(b.dim(x, 3), block);
   Value parts = b.reshape(x, {b.dim(x, 0), b.dim(x, 1), height, block, width, block});
   parts = mode == "DCR" ? b.permute(parts, {0, 3, 5, 1, 2, 4}) : b.permute(parts, {0, 1, 3, 5, 2, 4});
