@@ -55,13 +55,18 @@ static Value nonZero(Node &n, TensorBuilder &b) {
   return b.stack(coordinates, 0);
 }
 
+/// The node's axis of x; without one x becomes a list. nullopt after a failure.
+static std::optional<int64_t> axisOrList(Node &n, TensorBuilder &b, Value &x) {
+  if (n.hasAttr("axis"))
+    return b.normalizeAxis(n.integer("axis"), b.rank(x));
+  if (x)
+    x = b.reshape(x, {view::product(b.shape(x))});
+  return 0;
+}
+
 static Value compress(Node &n, TensorBuilder &b) {
   Value x = n.input(0), condition = n.input(1);
-  std::optional<int64_t> axis = 0;
-  if (n.hasAttr("axis"))
-    axis = b.normalizeAxis(n.integer("axis"), b.rank(x));
-  else if (x)
-    x = b.reshape(x, {view::product(b.shape(x))});
+  std::optional<int64_t> axis = axisOrList(n, b, x);
   if (!x || !condition || !axis)
     return {};
   if (!n.hasAttr("axis"))
@@ -93,11 +98,7 @@ static Tensors uniqueAlong(Node &n, TensorBuilder &b, Value x, int64_t axis, boo
 static Tensors unique(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool isSorted = n.flag("sorted", true);
-  std::optional<int64_t> axis = 0;
-  if (n.hasAttr("axis"))
-    axis = b.normalizeAxis(n.integer("axis"), b.rank(x));
-  else if (x)
-    x = b.reshape(x, {view::product(b.shape(x))});
+  std::optional<int64_t> axis = axisOrList(n, b, x);
   return x && axis ? uniqueAlong(n, b, x, *axis, isSorted) : Tensors();
 }
 
