@@ -102,35 +102,20 @@ static std::optional<Expr> oneAxis(Node &n, TensorBuilder &b, Value x) {
   return std::nullopt;
 }
 
-static Tensor cumSum(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
-  std::optional<Expr> axis = oneAxis(n, b, x);
-  if (!axis)
-    return {};
-  if (axis->isConst())
-    return b.cast(b.cumsum(x, axis->constant(), exclusive, reverse), b.element(x));
-  Value sums = b.cumsum(aroundAxis(n, b, x, *axis), 1, exclusive, reverse);
-  return b.cast(b.reshape(sums, b.shape(x)), b.element(x));
-}
-
-static Value productsAlong(TensorBuilder &b, Value x, int64_t axis, bool exclusive, bool reverse) {
-  if (!x)
-    return {};
-  Value products = b.running(Alu::MUL, b.cast(x, b.accumulator(b.element(x))), axis, exclusive, reverse);
-  return b.cast(products, b.element(x));
-}
-
-static Tensor cumProd(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
-  std::optional<Expr> axis = oneAxis(n, b, x);
-  if (!axis)
-    return {};
-  if (axis->isConst())
-    return productsAlong(b, x, axis->constant(), exclusive, reverse);
-  Value around = aroundAxis(n, b, x, *axis);
-  return b.reshape(productsAlong(b, around, 1, exclusive, reverse), b.shape(x));
+/// Running sums or products of x in its own dtype.
+static auto cumulative(Alu kind) {
+  return [kind](Node &n, TensorBuilder &b) -> Tensor {
+    Value x = n.input(0);
+    bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
+    std::optional<Expr> axis = oneAxis(n, b, x);
+    if (!axis)
+      return {};
+    auto along = [&](Value from, int64_t axis) {
+      Value wide = from ? b.cast(from, b.accumulator(b.element(from))) : Value();
+      return b.cast(b.running(kind, wide, axis, exclusive, reverse), b.element(x));
+    };
+    return axis->isConst() ? along(x, axis->constant()) : b.reshape(along(aroundAxis(n, b, x, *axis), 1), b.shape(x));
+  };
 }
 
 using Axes = llvm::ArrayRef<int64_t>;
@@ -174,6 +159,6 @@ void kiln::import::onnx::addReductions(Registry &r) {
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.sumSquares(x, axes, keep); }));
   r.add("ArgMax", 1, argExtreme(&B::argMax));
   r.add("ArgMin", 1, argExtreme(&B::argMin));
-  r.add("CumProd", 26, cumProd);
-  r.add("CumSum", 11, cumSum);
+  r.add("CumProd", 26, cumulative(Alu::MUL));
+  r.add("CumSum", 11, cumulative(Alu::ADD));
 }
