@@ -50,13 +50,9 @@ static Tensors linearClassifier(Node &n, TensorBuilder &b) {
     return {};
   if (targets != *classes && !(targets == 1 && *classes == 2))
     return n.fail(Twine(targets) + " scores for " + Twine(*classes) + " classes", "each class has one"), Tensors();
-  sums = b.cast(sums, b.float32());
-  if (targets > 1)
-    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
-  Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), 0), b.int64());
-  if (*classes == 1)
+  if (targets == 1 && *classes == 1)
     return n.fail("one class label for one score", "give two"), Tensors();
-  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, /*isProbability=*/false, transform)};
+  return classified(b, labels, sums, /*isSingle=*/targets == 1, /*isProbability=*/false, transform);
 }
 
 void kiln::import::onnx::addLinearModels(Registry &r) {

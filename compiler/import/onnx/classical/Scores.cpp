@@ -66,6 +66,15 @@ Value kiln::import::onnx::ofTwoClasses(TensorBuilder &b, Value score, bool isPro
   return transformed(b, b.concat({b.neg(score), score}, 1), transform);
 }
 
+Tensors kiln::import::onnx::classified(TensorBuilder &b, Value labels, Value sums, bool isSingle, bool isProbability,
+                                       PostTransform transform) {
+  sums = b.cast(sums, b.float32());
+  if (!isSingle)
+    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
+  Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), isProbability ? 0.5 : 0.0), b.int64());
+  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, isProbability, transform)};
+}
+
 Value kiln::import::onnx::classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers) {
   llvm::SmallVector<std::string> strings = n.strings("classlabels_strings");
   llvm::SmallVector<int64_t> numbers = n.integers(integers);

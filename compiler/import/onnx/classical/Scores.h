@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "import/onnx/Node.h"
+#include "import/onnx/Registry.h"
 
 namespace kiln::import::onnx {
 
@@ -21,6 +21,11 @@ mlir::Value transformed(TensorBuilder &b, mlir::Value scores, PostTransform tran
 /// From one score per row, [rows, 1], scores of two classes, mapped: [-s, s], or [1-s, s] for a probability, unless
 /// Logistic makes it one only now.
 mlir::Value ofTwoClasses(TensorBuilder &b, mlir::Value score, bool isProbability, PostTransform transform);
+
+/// From sums [rows, classes], or [rows, 1] for the second of two classes: each row's label, and its scores, mapped.
+/// `isProbability`: a single sum is one.
+Tensors classified(TensorBuilder &b, mlir::Value labels, mlir::Value sums, bool isSingle, bool isProbability,
+                   PostTransform transform);
 
 /// The labels in the attributes classlabels_strings and `integers`: a list; null if the node has neither.
 mlir::Value classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers);

@@ -255,11 +255,7 @@ static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
       return n.fail(Twine(base.size()) + " base values for " + Twine(classes) + " classes"), Tensors();
     sums = b.add(sums, realTable(b, "base", base, {int64_t(base.size())}, x));
   }
-  sums = b.cast(sums, b.float32());
-  if (!isBinary)
-    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
-  Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), isProbability ? 0.5 : 0.0), b.int64());
-  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, isProbability, transform)};
+  return classified(b, labels, sums, /*isSingle=*/isBinary, isProbability, transform);
 }
 
 void kiln::import::onnx::addTrees(Registry &r) {
