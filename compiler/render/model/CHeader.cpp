@@ -26,6 +26,10 @@ public:
 
 private:
   void writeEntryPoints();
+  /// Calls `parameter` for each input, with the alias that it has, and for each output in memory of its own; with their
+  /// names in C.
+  void
+  forEachParameter(llvm::function_ref<void(const PortEntry &, llvm::StringRef, const AliasEntry *)> parameter) const;
   void writeCounts();
   void describeParameters();
   void writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput);
@@ -183,48 +187,48 @@ void HeaderWriter::writeEntryPoints() {
        << ";\n\n";
 }
 
+void HeaderWriter::forEachParameter(
+    llvm::function_ref<void(const PortEntry &, llvm::StringRef, const AliasEntry *)> parameter) const {
+  for (auto [index, port, name] : llvm::enumerate(tables_.inputs, inputs_))
+    parameter(port, name, tables_.aliasOfInput(index));
+  for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_))
+    if (!tables_.aliasOfOutput(index))
+      parameter(port, name, nullptr);
+}
+
 /// The number of elements if a shape is fixed, so that the caller's memory may be an array; with the room that an alias
 /// has. Model a's tensor b_c and model a_b's tensor c have one macro: if they differ, nobody has it.
 void HeaderWriter::writeCounts() {
   llvm::StringSet<> macros;
-  for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
-    for (auto [index, port, name] : llvm::enumerate(*ports, *names)) {
-      bool isInput = ports == &tables_.inputs;
-      if (!isInput && tables_.aliasOfOutput(index))
-        continue;
-      const AliasEntry *alias = isInput ? tables_.aliasOfInput(index) : nullptr;
-      int64_t count = 1;
-      bool wraps = false;
-      for (auto [axis, dim] : llvm::enumerate(port.dims)) {
-        int64_t size = alias && alias->axis == int64_t(axis) ? alias->capacity : dim.size;
-        wraps |= size < 0 || llvm::MulOverflow(count, size, count);
-      }
-      const std::string base = llvm::StringRef(prefix_ + "_" + name).upper() + "_ELEMENTS";
-      std::string macro = base;
-      for (unsigned number = 2; !macros.insert(macro).second; ++number)
-        macro = base + "_" + std::to_string(number);
-      if (!wraps)
-        out_ << "#ifndef " << macro << "\n#define " << macro << ' ' << count << "\n#elif " << macro << " != " << count
-             << "\n#undef " << macro << "\n#define " << macro << ' ' << macro << "_is_of_two_models\n#endif\n";
+  forEachParameter([&](const PortEntry &port, llvm::StringRef name, const AliasEntry *alias) {
+    int64_t count = 1;
+    bool wraps = false;
+    for (auto [axis, dim] : llvm::enumerate(port.dims)) {
+      int64_t size = alias && alias->axis == int64_t(axis) ? alias->capacity : dim.size;
+      wraps |= size < 0 || llvm::MulOverflow(count, size, count);
     }
+    const std::string base = llvm::StringRef(prefix_ + "_" + name.str()).upper() + "_ELEMENTS";
+    std::string macro = base;
+    for (unsigned number = 2; !macros.insert(macro).second; ++number)
+      macro = base + "_" + std::to_string(number);
+    if (!wraps)
+      out_ << "#ifndef " << macro << "\n#define " << macro << ' ' << count << "\n#elif " << macro << " != " << count
+           << "\n#undef " << macro << "\n#define " << macro << ' ' << macro << "_is_of_two_models\n#endif\n";
+  });
   out_ << '\n';
 }
 
 void HeaderWriter::describeParameters() {
   for (auto [entry, name] : llvm::zip(tables_.symbols, symbols_))
     out_ << " *   " << name << ": " << entry.min << " to " << entry.max << '\n';
-  for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
-    for (auto [index, port, name] : llvm::enumerate(*ports, *names)) {
-      bool isInput = ports == &tables_.inputs;
-      if (!isInput && tables_.aliasOfOutput(index))
-        continue;
-      out_ << " *   " << name << ": " << cComment(describe(port));
-      if (const AliasEntry *alias = isInput ? tables_.aliasOfInput(index) : nullptr)
-        out_ << cComment(describe(*alias, tables_.outputs[alias->output].name));
-      if (port.name != name)
-        out_ << " (" << cComment(port.name) << ")";
-      out_ << '\n';
-    }
+  forEachParameter([&](const PortEntry &port, llvm::StringRef name, const AliasEntry *alias) {
+    out_ << " *   " << name << ": " << cComment(describe(port));
+    if (alias)
+      out_ << cComment(describe(*alias, tables_.outputs[alias->output].name));
+    if (port.name != name)
+      out_ << " (" << cComment(port.name) << ")";
+    out_ << '\n';
+  });
 }
 
 /// "(kiln_context *context, …)"; an output is a pointer of this type and then the text, in which $ is its name.
