@@ -16,7 +16,6 @@
 #include "render/c/CHost.h"
 #include "render/kernel/Listing.h"
 #include "render/llvm/Jit.h"
-#include "render/llvm/LlvmEmit.h"
 #include "render/model/WeightData.h"
 #include "support/Error.h"
 #include "tools/kiln/options/TargetOption.h"
@@ -210,16 +209,20 @@ llvm::Error Rendering::source(llvm::raw_ostream &out) const {
   return llvm::Error::success();
 }
 
-llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
-  if (device().isC)
-    return usageError("--emit llvm: the device " + device().compiler.name + " does not go through LLVM",
-                      "use --emit render, or the device cpu");
+llvm::Error Rendering::emitText(render::LlvmFile form, llvm::raw_ostream &out) const {
   llvm::Expected<std::vector<render::Place>> places = this->places();
   if (!places)
     return places.takeError();
   return render::emitProgram(versions_, options_.level,
-                             programOptions(*this, {}, *places, render::WeightPlacement::Section),
-                             render::LlvmFile::Text, weightSource(), out);
+                             programOptions(*this, {}, *places, render::WeightPlacement::Section), form, weightSource(),
+                             out);
+}
+
+llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
+  if (device().isC)
+    return usageError("--emit llvm: the device " + device().compiler.name + " does not go through LLVM",
+                      "use --emit render, or the device cpu");
+  return emitText(render::LlvmFile::Text, out);
 }
 
 static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &options) {
@@ -273,14 +276,8 @@ static llvm::Error write(llvm::raw_ostream &out, llvm::Expected<std::string> tex
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
   if (const std::optional<target::SourceCompiler> &compiler = device().compiler.sourceCompiler)
     return write(out, compiler->assembly(kernelText(), gpuArchs(*compiler)));
-  if (!device().isC) {
-    llvm::Expected<std::vector<render::Place>> places = this->places();
-    if (!places)
-      return places.takeError();
-    return render::emitProgram(versions_, options_.level,
-                               programOptions(*this, {}, *places, render::WeightPlacement::Section),
-                               render::LlvmFile::Assembly, weightSource(), out);
-  }
+  if (!device().isC)
+    return emitText(render::LlvmFile::Assembly, out);
   llvm::Expected<std::string> source = sourceC({}, render::WeightPlacement::Section);
   return source ? assembleC(*source, out) : source.takeError();
 }

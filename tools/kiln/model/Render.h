@@ -9,6 +9,7 @@
 #include "Model.h"
 #include "package/CSource.h"
 #include "package/OutputFile.h"
+#include "render/llvm/LlvmEmit.h"
 #include "render/llvm/LlvmProgram.h"
 #include "render/model/RecipeRunner.h"
 #include "render/model/WeightData.h"
@@ -101,6 +102,8 @@ private:
   /// The same of one device, in another form; none passes: nothing.
   llvm::Error printKernels(size_t number, KernelText form, const KernelFilter &filter, llvm::raw_ostream &out) const;
   std::vector<uop::FuncOp> kernelsOf(size_t number, const KernelFilter &filter) const;
+  /// The host's code as LLVM makes it, as text of this form.
+  llvm::Error emitText(render::LlvmFile form, llvm::raw_ostream &out) const;
   /// Has the C compiler write the assembly of a source.
   llvm::Error assembleC(llvm::StringRef source, llvm::raw_ostream &out) const;
   /// --gpu-arch or the device's own choice.
