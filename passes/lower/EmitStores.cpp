@@ -27,6 +27,22 @@ void KernelLowering::createStore(Value value, Value pointer, Value at0, Value ga
     store->setAttr(uop::kPastCaches, builder_.getUnitAttr());
 }
 
+Value KernelLowering::laneOf(Value vector, int64_t lane) {
+  return uop::GepOp::create(here(), loc_, getElementTypeOrSelf(vector.getType()), vector,
+                            builder_.getI64IntegerAttr(lane));
+}
+
+void KernelLowering::storeApart(Value pointer, view::Index where, bool pastCaches,
+                                llvm::function_ref<Value(int64_t)> valueOfLane) {
+  for (auto [lane, place] : llvm::enumerate(placesOfLanes(pointer, where.index))) {
+    Expr valid = atLane(where.valid, lane);
+    if (valid.isConst(0))
+      continue;
+    Value gate = valid.isConst(1) ? Value() : condition(valid);
+    createStore(valueOfLane(lane), pointer, place, gate, pastCaches);
+  }
+}
+
 void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, bool pastCaches) {
   size_t depth = scopes_.size() - 1;
   if (lanesLieTogether(pointer, where.index)) {
@@ -36,15 +52,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
     createStore(vector, pointer, index(placeIn(pointer, atLane(where.index, 0))), gate, pastCaches);
     return;
   }
-  Type element = getElementTypeOrSelf(vector.getType());
-  for (auto [lane, at0] : llvm::enumerate(placesOfLanes(pointer, where.index))) {
-    Expr valid = atLane(where.valid, lane);
-    if (valid.isConst(0))
-      continue;
-    Value gate = valid.isConst(1) ? Value() : condition(valid);
-    Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
-    uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
-  }
+  storeApart(pointer, where, pastCaches, [&](int64_t lane) { return laneOf(vector, lane); });
 }
 
 /// Tiles of fewer points or lanes are stored lane by lane.
@@ -68,19 +76,11 @@ std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int
 }
 
 void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::Index where, bool pastCaches) {
-  Type element = getElementTypeOrSelf(vectors.front().getType());
-  for (auto [lane, place] : llvm::enumerate(placesOfLanes(pointer, where.index))) {
-    Expr valid = atLane(where.valid, lane);
-    if (valid.isConst(0))
-      continue;
-    Value gate = valid.isConst(1) ? Value() : condition(valid);
-    SmallVector<Value> values = llvm::map_to_vector(vectors, [&](Value vector) -> Value {
-      return uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
-    });
-    Type type = VectorType::get({int64_t(values.size())}, element);
-    Value points = uop::VectorizeOp::create(here(), loc_, type, values);
-    createStore(points, pointer, place, gate, pastCaches);
-  }
+  Type type = VectorType::get({int64_t(vectors.size())}, getElementTypeOrSelf(vectors.front().getType()));
+  storeApart(pointer, where, pastCaches, [&](int64_t lane) -> Value {
+    auto points = llvm::map_to_vector(vectors, [&](Value vector) { return laneOf(vector, lane); });
+    return uop::VectorizeOp::create(here(), loc_, type, points);
+  });
 }
 
 std::optional<size_t> KernelLowering::wovenAxis(view::Index where, ArrayRef<int64_t> unrolled) const {

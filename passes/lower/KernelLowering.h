@@ -321,6 +321,10 @@ private:
   std::optional<size_t> wovenAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
   /// Whether caches need not keep the stored data.
   bool exceedsCaches(kernel::StoreOp store);
+  mlir::Value laneOf(mlir::Value vector, int64_t lane);
+  /// Stores what `valueOfLane` gives for each lane that is inside, at the lane's own place.
+  void storeApart(mlir::Value pointer, view::Index where, bool pastCaches,
+                  llvm::function_ref<mlir::Value(int64_t)> valueOfLane);
   /// A store, marked where it may go past the caches and writes whole lines.
   void createStore(mlir::Value value, mlir::Value pointer, mlir::Value place, mlir::Value gate, bool pastCaches);
   /// Whether lane l of an index is lane 0 plus l.
