@@ -129,10 +129,9 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   app.add_option("--winograd", compile.pipeline.winograd,
                  "Winograd's tile for 3 x 3 convolutions: 2, 4 (less exact) or 0 (off) (2)")
       ->type_name("N");
-  app.add_option(
-         "--rates", texts.rates,
-         "what the device can do, for the schedule: bytes-per-ns=N, ops-per-ns=N, product-ops-per-ns=N, launch-ns=N, "
-         "units=N, tile-reuse=N, separated by commas")
+  app.add_option("--rates", texts.rates,
+                 "what the device can do, for the schedule: " + llvm::join(RatesAttr::names(), "=N, ") +
+                     "=N, separated by commas")
       ->type_name("RATES");
 }
 

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 
@@ -13,12 +14,13 @@ llvm::Expected<driver::Rates> driver::parseRates(llvm::StringRef text) {
   Rates rates;
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ',', -1, /*KeepEmpty=*/false);
+  llvm::ArrayRef<llvm::StringLiteral> names = RatesAttr::names();
   for (llvm::StringRef part : parts) {
     auto [name, number] = part.split('=');
     double value;
-    if (!llvm::is_contained(RatesAttr::names(), name))
+    if (!llvm::is_contained(names, name))
       return usageError("--rates " + part + ": no such rate",
-                        "rates are bytes-per-ns, ops-per-ns, product-ops-per-ns, launch-ns, units and tile-reuse");
+                        "rates are " + llvm::join(names.drop_back(), ", ") + " and " + names.back());
     if (number.getAsDouble(value) || !std::isfinite(value) || value <= 0)
       return usageError("--rates " + part + ": is not a finite number above 0",
                         "write NAME=NUMBER, for example units=32");
