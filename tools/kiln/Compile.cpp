@@ -42,25 +42,6 @@ using namespace kiln::driver;
 /// For most products, how many vectors of columns a core sums up at a time; see optimize/choose/RegisterTile.h.
 static constexpr int64_t kPanelVectors = 2;
 
-/// The stage whose module --emit asks for.
-static std::optional<Stage> emittedStage(Emit emit) {
-  switch (emit) {
-  case Emit::Import:
-    return Stage::Import;
-  case Emit::View:
-    return Stage::View;
-  case Emit::Schedule:
-    return Stage::Schedule;
-  case Emit::Optimize:
-  case Emit::Opts:
-    return Stage::Optimize;
-  case Emit::Lower:
-    return Stage::Lower;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Whether the stage whose module is to be printed is still to come, and fits the other options.
 static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, const CompileOptions &options,
                               const ArtefactOptions &artefact) {

@@ -39,11 +39,33 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
-    {"exe", Emit::Exe},           {"obj", Emit::Obj},           {"shared", Emit::Shared}, {"static", Emit::Static},
-    {"header", Emit::Header},     {"source", Emit::Source},     {"import", Emit::Import}, {"view", Emit::View},
-    {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"opts", Emit::Opts},     {"lower", Emit::Lower},
-    {"render", Emit::Render},     {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+namespace {
+struct EmitRow {
+  llvm::StringLiteral word;
+  Emit emit;
+  std::optional<Stage> stage = std::nullopt; ///< whose module it prints, or a part of that
+};
+} // namespace
+
+static constexpr EmitRow kEmits[] = {{"exe", Emit::Exe},
+                                     {"obj", Emit::Obj},
+                                     {"shared", Emit::Shared},
+                                     {"static", Emit::Static},
+                                     {"header", Emit::Header},
+                                     {"source", Emit::Source},
+                                     {"import", Emit::Import, Stage::Import},
+                                     {"view", Emit::View, Stage::View},
+                                     {"schedule", Emit::Schedule, Stage::Schedule},
+                                     {"optimize", Emit::Optimize, Stage::Optimize},
+                                     {"opts", Emit::Opts, Stage::Optimize},
+                                     {"lower", Emit::Lower, Stage::Lower},
+                                     {"render", Emit::Render},
+                                     {"llvm", Emit::Llvm},
+                                     {"asm", Emit::Asm}};
+
+std::optional<Stage> driver::emittedStage(Emit emit) {
+  return llvm::find_if(kEmits, [&](const EmitRow &row) { return row.emit == emit; })->stage;
+}
 
 /// CLI11 takes "[1, 2]" for two arguments, unless something follows it.
 static constexpr char kAfterList = ' ';
@@ -84,10 +106,10 @@ static std::vector<std::string> runArguments(const Texts &texts, const CommandLi
 
 static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> known;
-  for (const auto &[name, emit] : kEmits) {
-    if (text == name)
-      return emit;
-    known.push_back(name);
+  for (const EmitRow &row : kEmits) {
+    if (text == row.word)
+      return row.emit;
+    known.push_back(row.word);
   }
   return usageError("--emit " + text + ": no such kind",
                     nearestKind(text, known, "kinds are " + llvm::join(known, ", ")));
@@ -233,8 +255,8 @@ static constexpr std::pair<llvm::StringLiteral, LogLevel> kLogLevels[] = {
 
 static std::vector<OptionWords> optionWords() {
   OptionWords emits{"--emit", {}};
-  for (const auto &[name, emit] : kEmits)
-    emits.words.push_back(name.str());
+  for (const EmitRow &row : kEmits)
+    emits.words.push_back(row.word.str());
   OptionWords systems{"--target", {}};
   for (llvm::StringRef system : target::systems())
     systems.words.push_back(system.str());

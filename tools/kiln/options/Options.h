@@ -6,6 +6,7 @@
 #include "import/Import.h"
 #include "passes/Pipeline.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ enum class Emit {
   Llvm,
   Asm
 };
+
+/// The stage whose module, or a part of it, --emit prints; nullopt: it makes something else.
+std::optional<Stage> emittedStage(Emit emit);
 
 /// Options of every compilation.
 struct CompileOptions {
