@@ -26,7 +26,7 @@ def AssignAliases : Pass<"kiln-assign-aliases", "::mlir::ModuleOp"> {
 }
 
 def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
-  let summary = "turn chains of movement ops into one view an edge";
+  let summary = "turn chains of movement ops into one view per edge";
   let description = [{
     %0 = graph.reshape %x : tensor<4xf32> to tensor<1x4xf32>;  %1 = graph.expand %0 : to tensor<2x4xf32>
     ⇒ %1 = graph.view %x <"(2,4):(0,1)"> : tensor<4xf32> to tensor<2x4xf32>

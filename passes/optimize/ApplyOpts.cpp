@@ -232,7 +232,7 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, Tar
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
   std::optional<Product> product = reduce ? productOf(reduce) : std::nullopt;
   if (!product)
-    return refuse("the axis is none of a stage that holds a sum of products: STAGE the sum before");
+    return refuse("the axis is not one of a stage that holds a sum of products; STAGE the sum first");
   if (!product->isNarrow())
     return refuse("no operands are multiplied that were widened before");
   auto isRow = [&](unsigned side) { return axesOf(walk, product->operands[side].narrow).contains(opt.getAxis()); };
