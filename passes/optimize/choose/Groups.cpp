@@ -31,8 +31,8 @@ static constexpr double kManySteps = 16;
 static constexpr int64_t kAccessBytes = 16, kTurnedBytes = 8;
 /// Enough items to fill a device.
 static constexpr int64_t kManyItems = 1 << 16;
-/// For a size that is known only at run time.
-static constexpr int64_t kGuess = 256;
+/// An axis of unknown size counts as this, or as its bound: enough points for the items of a group.
+static constexpr int64_t kTypicalAxis = 256;
 static constexpr size_t kMostGroupAxes = 3;
 /// The bytes of a row that the cache near a group holds while other groups walk theirs.
 static constexpr int64_t kCachedRow = 16 << 10;
@@ -508,7 +508,7 @@ void GroupChooser::chooseColumns(size_t inner) {
 void GroupChooser::choose() {
   sizes_ = func_.getDomain().getSizes();
   for (Expr size : sizes_)
-    left_.push_back(size.isConst() ? size.constant() : std::min(kGuess, size.max()));
+    left_.push_back(size.isConst() ? size.constant() : std::min(kTypicalAxis, size.max()));
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
       note(optimize::accessOf(load), load.getBuffer(), /*isStore=*/false);
