@@ -4,8 +4,7 @@
 // runs up to its next barrier. So an access that a barrier does not order is found, whatever order a real device could
 // choose. A launch fails, and names the item and element, if
 //   - two items touch one element of local memory, or of a buffer that the kernel writes, at least one of them
-//     writes, and no barrier is between (items of different groups are never
-//     ordered),
+//     writes, and no barrier is between (items of different groups are never ordered),
 //   - an access is outside its memory,
 //   - local or register memory is read before it is written,
 //   - some items of a group wait at a barrier that the others do not reach.

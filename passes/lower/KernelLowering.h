@@ -502,8 +502,7 @@ private:
               llvm::function_ref<view::Expr(int64_t)> itemAt);
   /// Sums up the stored parts of all items, in loops over them.
   void sumUpItems(Total &total, const Exchange &place, llvm::ArrayRef<int64_t> items);
-  /// Sums up the parts of the group's items: in registers within a warp, then through local
-  /// memory.
+  /// Sums up the parts of the group's items: in registers within a warp, then through local memory.
   void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
   /// The number of partial sums that the items make before all add these; 1 if they add all at once.
   int64_t partOf(const Reduced &reduced) const;

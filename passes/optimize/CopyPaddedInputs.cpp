@@ -6,9 +6,9 @@
 // Winograd's transform reads, whose points lie apart: in a copy their channels lie side by side. Windows over single
 // channels whose lanes lie side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
-// Guarantees: of an input that no launch writes, all that launches of the
-// program's own block read through a mask that zeros could stand for, in products with a weight and in windows that are
-// worth a copy with their channels innermost, is a temporary. Launches in branches and loops read the input as it lies.
+// Guarantees: of an input that no launch writes, all that launches of the program's own block read through a mask that
+// zeros could stand for, in products with a weight and in windows that are worth a copy with their channels innermost,
+// is a temporary. Launches in branches and loops read the input as it lies.
 // Position: before layouts are assigned, which put the zeros there.
 //===------------------------------------------------------------------------------------===//
 

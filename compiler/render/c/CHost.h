@@ -1,11 +1,10 @@
 //===- CHost.h - A whole model as one C file ----------------------------------===//
 //
-// Stage: render (host and uop → C11).  The file defines one constant kiln_model: tables, host program and, on device c,
+// Stage: render (host and uop → C11). The file defines one constant kiln_model: tables, host program and, on device c,
 // the kernels. All else in it is static, so models can be linked together. It needs the runtime's headers and is clean
-// under
+// with gcc and clang under
 //   -std=c11 -Wall -Wextra -fwrapv -ffp-contract=off
-// of gcc and clang; without -fwrapv integers that overflow are undefined, without -ffp-contract=off gcc fuses products
-// and sums.
+// Without -fwrapv integers that overflow are undefined, without -ffp-contract=off gcc fuses products and sums.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

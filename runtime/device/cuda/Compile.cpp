@@ -140,8 +140,7 @@ llvm::Expected<std::string> cuda::listing(llvm::StringRef source, llvm::StringRe
     if (!ptx)
       return ptx.takeError();
     return "// PTX in place of machine code, which nvdisasm or cuobjdump would show: pip install nvidia-cuda-nvdisasm, "
-           "and "
-           "let KILN_NVDISASM name its nvdisasm\n" +
+           "and let KILN_NVDISASM name its nvdisasm\n" +
            *ptx;
   }
   llvm::Expected<Binaries> binaries = makeBinaries(source, archs, /*onlyPtx=*/false);
