@@ -3,9 +3,8 @@
 // - A kernel is called through an entry of one form, with arrays of pointers and sizes. Its own function takes them one
 //   by one, each with the known facts: aliasing, alignment, bounds. LLVM uses these well.
 // - Lanes are already chosen. LLVM's own vectoriser is kept out of loops where it would be wrong.
-// - Matrix registers are configured once per function. A kernel with products of two shapes keeps each loop of them
-//   in a function of its own, which is cut out at the end, when the blocks are whole
-//   (splitPhases).
+// - Matrix registers are configured once per function, so loops over matrices may have to become functions of their
+//   own (LlvmMatrices.h).
 //===----------------------------------------------------------------------------===//
 
 #include "render/llvm/LlvmKernel.h"
@@ -19,41 +18,29 @@
 #include "render/kernel/Alignment.h"
 #include "render/llvm/IntegerBounds.h"
 #include "render/llvm/LlvmAlu.h"
+#include "render/llvm/LlvmLanes.h"
 #include "render/llvm/LlvmLookup.h"
+#include "render/llvm/LlvmMatrices.h"
 #include "render/llvm/LlvmProducts.h"
-#include "render/llvm/LlvmTurn.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Transforms/Utils/CodeExtractor.h"
 
 using namespace kiln;
 using namespace kiln::render;
 using llvm::BasicBlock;
 using llvm::Value;
 
-static bool isMatrix(mlir::Type type) {
-  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
-  return vector && vector.getRank() == 2;
-}
-
 namespace {
-
-/// Loops that multiply matrices of the same shapes, and store their sums.
-struct MatrixPhase {
-  mlir::Operation *first, *last; ///< in one block
-  BasicBlock *begin = nullptr, *end = nullptr;
-};
 
 class KernelRenderer {
 public:
   KernelRenderer(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module)
-      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_), alu_(b_, cpu.half) {}
+      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_), alu_(b_, cpu.half),
+        phases_(kernel) {}
 
   llvm::Function *run();
 
@@ -71,20 +58,11 @@ private:
   void render(uop::DefineOp op);
   void render(uop::AluOp op);
   void render(uop::VectorizeOp op);
-  /// Lane l of several vectors, and for all l: makes all of these at once. False if the op is not one of them.
-  bool renderTurned(uop::VectorizeOp op);
-  /// Lanes of a few vectors. False if the op is made of anything else.
-  bool renderPicked(uop::VectorizeOp op);
   void render(uop::SpecialOp op);
   void render(uop::LoadMatrixOp op);
   void render(uop::StoreMatrixOp op);
   void render(uop::WmmaOp op);
   void render(uop::DotOp op);
-
-  /// Finds the phases that multiply matrices, if there are several kinds of them.
-  void findPhases();
-  /// Makes each of these a function.
-  void splitPhases();
 
   /// Whether a store goes past the caches: if marked, and if it surely begins at a line.
   bool goesPastCaches(uop::StoreOp op) const;
@@ -104,10 +82,6 @@ private:
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
 
   Value *value(mlir::Value v);
-  /// The rows and the bytes of a row that a matrix of this type has.
-  std::array<Value *, 2> sidesOf(mlir::Type type);
-  /// From a row of a matrix to the next, in bytes.
-  Value *pitchOf(mlir::Value pitch, mlir::Type matrix);
   llvm::Type *elementInMemory(mlir::Value pointer) {
     return memoryType(context_, llvm::cast<uop::PtrType>(pointer.getType()).getElement());
   }
@@ -125,7 +99,7 @@ private:
   Value *chunk_ = nullptr;
   llvm::SmallBitVector alignedToLines_;
   bool goesPastCaches_ = false; ///< some store
-  llvm::SmallVector<MatrixPhase> phases_;
+  MatrixPhases phases_;
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
 
@@ -164,13 +138,12 @@ llvm::Function *KernelRenderer::run() {
   function_ = declareKernel();
   alignedToLines_ = alignedBuffers(kernel_, uop::kLineBytes);
   b_.SetInsertPoint(newBlock("entry"));
-  findPhases();
   render(kernel_.getBody().front());
   // Other threads see stores that went past the caches only after these were waited for.
   if (goesPastCaches_)
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
-  splitPhases();
+  phases_.split(*function_);
   return renderEntry(function_);
 }
 
@@ -223,20 +196,9 @@ llvm::Function *KernelRenderer::renderEntry(llvm::Function *body) {
 
 void KernelRenderer::render(mlir::Block &block) {
   for (mlir::Operation &op : block) {
-    auto phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.first == &op; });
-    if (phase != phases_.end()) {
-      BasicBlock *begin = newBlock("matrices");
-      b_.CreateBr(begin);
-      b_.SetInsertPoint(begin);
-      phase->begin = begin;
-    }
+    phases_.before(op, b_);
     render(op);
-    phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.last == &op; });
-    if (phase != phases_.end()) {
-      phase->end = newBlock("afterwards");
-      b_.CreateBr(phase->end);
-      b_.SetInsertPoint(phase->end);
-    }
+    phases_.after(op, b_);
   }
 }
 
@@ -571,87 +533,24 @@ void KernelRenderer::render(uop::StoreOp op) {
 
 Value *KernelRenderer::value(mlir::Value v) {
   // The zeros of a matrix are made where they are used: there are too few registers for matrices to keep them.
-  if (isMatrix(v.getType()) && v.getDefiningOp<uop::ConstOp>())
-    return b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tilezero_internal,
-                              sidesOf(v.getType()));
-  return values_.lookup(v);
-}
-
-std::array<Value *, 2> KernelRenderer::sidesOf(mlir::Type type) {
-  auto matrix = llvm::cast<mlir::VectorType>(type);
-  return {b_.getInt16(matrix.getDimSize(0)), b_.getInt16(matrix.getDimSize(1) * byteSize(matrix.getElementType()))};
-}
-
-Value *KernelRenderer::pitchOf(mlir::Value pitch, mlir::Type matrix) {
-  Value *elements = b_.CreateSExt(value(pitch), b_.getInt64Ty());
-  return b_.CreateMul(elements, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(matrix))));
+  return isMatrix(v.getType()) && v.getDefiningOp<uop::ConstOp>() ? zeroMatrix(b_, v.getType()) : values_.lookup(v);
 }
 
 void KernelRenderer::render(uop::LoadMatrixOp op) {
-  auto [rows, bytes] = sidesOf(op.getType());
-  Value *pitch = pitchOf(op.getPitch(), op.getType());
-  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
-  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tileloadd64_internal,
-                                   {rows, bytes, at, pitch});
+  Value *pitch = pitchInBytes(b_, op.getType(), value(op.getPitch()));
+  values_[op] = loadMatrix(b_, op.getType(), address(op.getPointer(), op.getIndex(), /*inBounds=*/true), pitch);
 }
 
 void KernelRenderer::render(uop::StoreMatrixOp op) {
-  auto [rows, bytes] = sidesOf(op.getValue().getType());
-  Value *pitch = pitchOf(op.getPitch(), op.getValue().getType());
+  mlir::Type type = op.getValue().getType();
+  Value *pitch = pitchInBytes(b_, type, value(op.getPitch()));
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
-  b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_tilestored64_internal,
-                     {rows, bytes, at, pitch, value(op.getValue())});
-}
-
-/// Whether an operation only computes and multiplies matrices.
-static bool isOfMatrices(mlir::Operation &op) {
-  if (auto range = llvm::dyn_cast<uop::RangeOp>(op))
-    return llvm::all_of(range.getBody().front(), isOfMatrices);
-  return llvm::isa<uop::LoadMatrixOp, uop::StoreMatrixOp, uop::PrefetchOp>(op) || mlir::isMemoryEffectFree(&op);
-}
-
-void KernelRenderer::findPhases() {
-  llvm::SmallPtrSet<mlir::Operation *, 4> known;
-  llvm::SmallSetVector<mlir::Type, 4> kinds;
-  kernel_.walk([&](uop::WmmaOp wmma) {
-    kinds.insert(mlir::TupleType::get(wmma.getContext(), wmma->getOperandTypes()));
-    // The loop over terms, and the stores of its results.
-    mlir::Operation *first = wmma->getParentOp(), *last = first;
-    if (!llvm::isa<uop::RangeOp>(first))
-      return;
-    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && first->getNumResults() > 0 &&
-           llvm::is_contained(first->getParentOp()->getResultTypes(), first->getResult(0).getType()))
-      first = first->getParentOp();
-    last = first;
-    for (mlir::Operation *user : first->getUsers())
-      if (user->getBlock() == first->getBlock() && last->isBeforeInBlock(user))
-        last = user;
-    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && isOfMatrices(*first->getParentOp()))
-      first = last = first->getParentOp();
-    if (known.insert(first).second)
-      phases_.push_back({first, last});
-  });
-  if (kinds.size() < 2)
-    phases_.clear();
-}
-
-void KernelRenderer::splitPhases() {
-  // A function has one configuration of its matrix registers, each of one shape.
-  llvm::CodeExtractorAnalysisCache cache(*function_);
-  for (const MatrixPhase &phase : phases_) {
-    llvm::SmallVector<BasicBlock *> blocks;
-    for (BasicBlock *block = phase.begin; block != phase.end; block = block->getNextNode())
-      blocks.push_back(block);
-    llvm::Function *made = llvm::CodeExtractor(blocks).extractCodeRegion(cache);
-    made->addFnAttr(llvm::Attribute::NoInline);
-  }
+  storeMatrix(b_, type, at, pitch, value(op.getValue()));
 }
 
 void KernelRenderer::render(uop::WmmaOp op) {
-  auto [rows, bytes] = sidesOf(op.getType());
-  Value *terms = sidesOf(op.getA().getType())[1];
-  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), matrixIntrinsic(op.getName()),
-                                   {rows, bytes, terms, value(op.getSum()), value(op.getA()), value(op.getB())});
+  Value *sum = value(op.getSum()), *rows = value(op.getA()), *columns = value(op.getB());
+  values_[op] = multiplyMatrices(b_, op, sum, rows, columns);
 }
 
 void KernelRenderer::render(uop::DotOp op) {
@@ -687,98 +586,23 @@ void KernelRenderer::render(uop::AluOp op) {
   values_[op] = op->hasAttr(uop::kLate) ? kept(b_, result) : result;
 }
 
-/// The vectors whose same lane makes up a vector, in its order, and that lane's number; none if it is made otherwise.
-static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::VectorizeOp op) {
-  llvm::SmallVector<mlir::Value> vectors;
-  int64_t lane = -1;
-  for (mlir::Value scalar : op.getLanes()) {
-    auto gep = scalar.getDefiningOp<uop::GepOp>();
-    if (!gep || (lane >= 0 && int64_t(gep.getLane()) != lane) ||
-        (!vectors.empty() && vectors.front().getType() != gep.getVector().getType()))
-      return {};
-    lane = gep.getLane();
-    vectors.push_back(gep.getVector());
-  }
-  return {vectors, lane};
-}
-
-bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
-  auto [vectors, ownLane] = lanesAcross(op);
-  if (!llvm::isPowerOf2_64(vectors.size()))
-    return false;
-  unsigned lanes = uop::lanesOf(vectors.front().getType());
-  if (lanes < 4 || !llvm::isPowerOf2_32(lanes) || mlir::getElementTypeOrSelf(op.getType()).isInteger(1))
-    return false;
-  llvm::SmallVector<uop::VectorizeOp> all(lanes);
-  for (mlir::Operation *user : vectors.front().getUsers())
-    if (llvm::isa<uop::GepOp>(user))
-      for (mlir::Operation *made : user->getUsers())
-        if (auto other = llvm::dyn_cast<uop::VectorizeOp>(made); other && other->getBlock() == op->getBlock())
-          if (auto [across, lane] = lanesAcross(other); across == vectors)
-            all[lane] = other;
-  all[ownLane] = op; // another store may have one of the same lane
-  if (llvm::is_contained(all, uop::VectorizeOp()))
-    return false;
-  llvm::SmallVector<Value *> rows = llvm::map_to_vector(vectors, [&](mlir::Value vector) { return value(vector); });
-  for (auto [made, turned] : llvm::zip(all, turnVectors(b_, rows)))
-    values_[made] = turned;
-  return true;
-}
-
-bool KernelRenderer::renderPicked(uop::VectorizeOp op) {
-  /// A vector that has some of the lanes.
-  struct Part {
-    Value *vector;
-    llvm::SmallVector<int> lanes; ///< of the vector, for each lane of the result; poison: it is in another
-  };
-  size_t lanes = op.getLanes().size();
-  llvm::MapVector<mlir::Value, llvm::SmallVector<int>> picked;
-  for (auto [lane, scalar] : llvm::enumerate(op.getLanes())) {
-    auto gep = scalar.getDefiningOp<uop::GepOp>();
-    if (!gep || uop::lanesOf(gep.getVector().getType()) < 2)
-      return false;
-    picked.try_emplace(gep.getVector(), lanes, llvm::PoisonMaskElem).first->second[lane] = int(gep.getLane());
-  }
-  mlir::Type type = picked.front().first.getType();
-  bool areAlike = llvm::all_of(picked, [&](auto &each) { return each.first.getType() == type; });
-  if (!areAlike || picked.size() > lanes / 2 || (picked.size() > 2 && uop::lanesOf(type) != int64_t(lanes)))
-    return false;
-  llvm::SmallVector<Part> parts;
-  for (auto &[vector, own] : picked)
-    parts.push_back({value(vector), std::move(own)});
-  // Two by two, each lane in its place: a lane by itself would wait for the one before.
-  do {
-    llvm::SmallVector<Part> joined;
-    for (size_t i = 0; i < parts.size(); i += 2) {
-      if (i + 1 == parts.size() && i > 0) {
-        joined.push_back(std::move(parts[i]));
-        break;
-      }
-      Part &a = parts[i], &b = parts[std::min(i + 1, parts.size() - 1)];
-      int count = int(llvm::cast<llvm::FixedVectorType>(a.vector->getType())->getNumElements());
-      llvm::SmallVector<int> mask(a.lanes), places(lanes, llvm::PoisonMaskElem);
-      for (size_t lane = 0; lane < lanes; ++lane) {
-        if (mask[lane] == llvm::PoisonMaskElem && b.lanes[lane] != llvm::PoisonMaskElem)
-          mask[lane] = count + b.lanes[lane];
-        if (mask[lane] != llvm::PoisonMaskElem)
-          places[lane] = int(lane);
-      }
-      joined.push_back({b_.CreateShuffleVector(a.vector, b.vector, mask), std::move(places)});
-    }
-    parts = std::move(joined);
-  } while (parts.size() > 1);
-  values_[op] = parts.front().vector;
-  return true;
-}
-
 void KernelRenderer::render(uop::VectorizeOp op) {
   auto *type = llvm::cast<llvm::FixedVectorType>(registerType(context_, op.getType()));
   if (op.getLanes().size() == 1) {
     values_[op] = b_.CreateVectorSplat(type->getElementCount(), value(op.getLanes()[0]));
     return;
   }
-  if (values_.contains(op) || renderTurned(op) || renderPicked(op))
+  if (values_.contains(op))
     return;
+  auto valueOf = [&](mlir::Value v) { return value(v); };
+  for (auto [made, turned] : turnLanes(b_, op, valueOf))
+    values_[made] = turned;
+  if (values_.contains(op))
+    return;
+  if (Value *picked = pickLanes(b_, op, valueOf)) {
+    values_[op] = picked;
+    return;
+  }
   Value *vector = llvm::PoisonValue::get(type);
   for (auto [lane, scalar] : llvm::enumerate(op.getLanes()))
     vector = b_.CreateInsertElement(vector, value(scalar), lane);
