@@ -191,12 +191,73 @@ static std::string decideBySizes(const Symbols &symbols, Value condition) {
   return options.empty() ? "" : "the condition follows from sizes: decide it with " + llvm::join(options, " ");
 }
 
+namespace {
+/// A way that a run can take, and the tensors that it gives.
+struct Live {
+  OpenIf::Way *way;
+  llvm::SmallVector<Tensor> given;
+};
+} // namespace
+
+/// The ways that a run can take, their own Ifs closed.
+static llvm::Expected<llvm::SmallVector<Live, 2>> closeInner(llvm::MutableArrayRef<OpenIf::Way> ways,
+                                                             mlir::OpBuilder &builder,
+                                                             llvm::ArrayRef<std::string> names,
+                                                             llvm::StringRef prefix) {
+  llvm::SmallVector<Live, 2> live;
+  for (OpenIf::Way &way : ways) {
+    if (!way.fault.empty())
+      continue;
+    live.push_back({&way, {}});
+    if (!way.inner) {
+      for (const std::string &name : names)
+        live.back().given.push_back(*way.scope->find(name));
+      continue;
+    }
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&way.region->front());
+    llvm::Expected<llvm::SmallVector<Tensor>> results = way.inner->close(names, prefix);
+    if (!results)
+      return results.takeError();
+    live.back().given = std::move(*results);
+    way.inner.reset();
+  }
+  assert(!live.empty() && "a run can take one of the ways");
+  return live;
+}
+
+/// Whether a value is of a region that belongs to no op yet, or of one within it.
+static bool isWithin(const mlir::Region &region, Value value) {
+  mlir::Region *around = value.getParentRegion();
+  while (around && around != &region)
+    around = around->getParentOp() ? around->getParentOp()->getParentRegion() : nullptr;
+  return around != nullptr;
+}
+
+/// The tensor that all ways give and that is known outside of them, so that none yields it; null if there is none.
+static Tensor fromOutside(const Symbols &symbols, llvm::ArrayRef<Live> live, size_t index, size_t symbolsBefore) {
+  const Tensor &first = live.front().given[index], &last = live.back().given[index];
+  auto isOutside = [&](const Tensor &tensor) {
+    if (!tensor.value)
+      return tensor.data != nullptr;
+    return llvm::none_of(live, [&](const Live &each) { return isWithin(*each.way->region, tensor.value); });
+  };
+  bool sameElements = first.elements && last.elements && first.type == last.type && *first.elements == *last.elements;
+  if (sameElements &&
+      llvm::none_of(*first.elements, [&](Expr element) { return symbols.isNewer(element, symbolsBefore); }))
+    return Tensor(first.element(), first.type.getShape(), *first.elements);
+  if (first.type == last.type && first.value == last.value && first.data == last.data && !first.elements &&
+      isOutside(first))
+    return first;
+  return {};
+}
+
 /// The type of an If's result, which both ways then yield; null with a failure noted. A size that the two do not share
 /// is a new symbol, called after `name`.
-static mlir::Type joinYields(Importer &importer, TensorBuilder &b, llvm::MutableArrayRef<OpenIf::Way *> ways,
-                             Value &one, Value &other, const std::string &name) {
+static mlir::Type joinYields(Importer &importer, TensorBuilder &b, llvm::ArrayRef<Live> live, Value &one, Value &other,
+                             const std::string &name) {
   mlir::OpBuilder::InsertionGuard guard(b.builder());
-  std::pair<OpenIf::Way *, Value *> sides[] = {{ways[0], &one}, {ways[1], &other}};
+  std::pair<OpenIf::Way *, Value *> sides[] = {{live[0].way, &one}, {live[1].way, &other}};
   if (mlir::Type common = commonContainer(b.element(one), b.element(other))) {
     for (auto [way, value] : sides) {
       b.builder().setInsertionPointToEnd(&way->region->front());
@@ -226,6 +287,18 @@ static mlir::Type joinYields(Importer &importer, TensorBuilder &b, llvm::Mutable
   return tensorType(shape, b.element(one));
 }
 
+/// The type of an If's result where a run can go one way alone: sizes that only the way knows are new symbols.
+static mlir::Type typeOutside(Importer &importer, mlir::Type yielded, size_t symbolsBefore, const std::string &name) {
+  auto type = llvm::cast<mlir::RankedTensorType>(yielded);
+  if (isContainer(type.getElementType()))
+    return type;
+  Shape shape = shapeOf(type);
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (importer.symbols().isNewer(size, symbolsBefore))
+      size = importer.symbols().freshSize(name, axis, size.min(), size.max());
+  return tensorType(shape, type.getElementType());
+}
+
 /// Zeros of this type. A size that only the ways know, newer than the others, is as small as it can be.
 static Value zerosOf(Importer &importer, TensorBuilder &b, mlir::RankedTensorType type, size_t symbolsBefore) {
   Shape shape = shapeOf(type);
@@ -240,112 +313,62 @@ static Value zerosOf(Importer &importer, TensorBuilder &b, mlir::RankedTensorTyp
   return b.constant(0, element, shape);
 }
 
-/// Whether a value is of a region that belongs to no op yet, or of one within it.
-static bool isWithin(const mlir::Region &region, Value value) {
-  mlir::Region *around = value.getParentRegion();
-  while (around && around != &region)
-    around = around->getParentOp() ? around->getParentOp()->getParentRegion() : nullptr;
-  return around != nullptr;
+/// Has a way that no run can take end the run, and yield zeros in the place of what the other one yields.
+static void endRefused(Importer &importer, TensorBuilder &b, OpenIf::Way &way, const std::string &node,
+                       llvm::ArrayRef<Value> yields, size_t symbolsBefore) {
+  mlir::OpBuilder &builder = b.builder();
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&way.region->front());
+  graph::CheckOp::create(builder, b.location(), ExprAttr::get(builder.getContext(), Expr(0)),
+                         builder.getStringAttr(node + ": " + way.fault));
+  llvm::SmallVector<Value> zeros = llvm::map_to_vector(yields, [&](Value value) {
+    return zerosOf(importer, b, llvm::cast<mlir::RankedTensorType>(value.getType()), symbolsBefore);
+  });
+  graph::YieldOp::create(builder, b.location(), zeros);
 }
 
 llvm::Expected<llvm::SmallVector<Tensor>> OpenIf::close(llvm::ArrayRef<std::string> names, llvm::StringRef prefix) {
   mlir::OpBuilder &builder = importer_.builder();
   TensorBuilder b(builder, location_, importer_.commonSizes());
-  llvm::SmallVector<Way *, 2> live;
-  llvm::SmallVector<llvm::SmallVector<Tensor>, 2> given; // by the live ways
-  for (Way &way : ways_) {
-    if (!way.fault.empty())
-      continue;
-    live.push_back(&way);
-    given.emplace_back();
-    if (!way.inner) {
-      for (const std::string &name : names)
-        given.back().push_back(*way.scope->find(name));
-      continue;
-    }
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&way.region->front());
-    llvm::Expected<llvm::SmallVector<Tensor>> results = way.inner->close(names, prefix);
-    if (!results)
-      return results.takeError();
-    given.back() = std::move(*results);
-    way.inner.reset();
-  }
-  assert(!live.empty() && "a run can take one of the ways");
-
-  // Not to be yielded: the same on all ways, and known outside of them.
-  auto isOutside = [&](Tensor tensor) {
-    if (tensor.value)
-      return llvm::none_of(live, [&](Way *way) { return isWithin(*way->region, tensor.value); });
-    return tensor.data != nullptr;
-  };
-  auto fromOutside = [&](size_t index) -> Tensor {
-    Tensor first = given.front()[index], last = given.back()[index];
-    bool sameElements = first.elements && last.elements && first.type == last.type && *first.elements == *last.elements;
-    if (sameElements && llvm::none_of(*first.elements, [&](Expr element) {
-          return importer_.symbols().isNewer(element, symbolsBefore_);
-        }))
-      return Tensor(first.element(), first.type.getShape(), *first.elements);
-    if (first.type == last.type && first.value == last.value && first.data == last.data && !first.elements &&
-        isOutside(first))
-      return first;
-    return {};
-  };
+  llvm::Expected<llvm::SmallVector<Live, 2>> ways = closeInner(ways_, builder, names, prefix);
+  if (!ways)
+    return ways.takeError();
+  llvm::ArrayRef<Live> live = *ways;
 
   llvm::SmallVector<Tensor> results(names.size());
   llvm::SmallVector<size_t> yielded;
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<Value> values[2];
   for (auto [index, name] : llvm::enumerate(names)) {
-    results[index] = fromOutside(index);
+    results[index] = fromOutside(importer_.symbols(), live, index, symbolsBefore_);
     if (results[index])
       continue;
     yielded.push_back(index);
     Value sides[2];
-    for (auto [way, tensors, side] : llvm::zip(live, given, sides)) {
+    for (auto [each, side] : llvm::zip(live, sides)) {
       mlir::OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToEnd(&way->region->front());
-      side = importer_.materialize(tensors[index], *way->scope, b, /*isNamed=*/false);
+      builder.setInsertionPointToEnd(&each.way->region->front());
+      side = importer_.materialize(each.given[index], *each.way->scope, b, /*isNamed=*/false);
     }
-    mlir::Type type;
-    if (live.size() == 2) {
-      type = joinYields(importer_, b, live, sides[0], sides[1], prefix.str() + name);
-    } else if (auto own = llvm::cast<mlir::RankedTensorType>(sides[0].getType()); isContainer(own.getElementType())) {
-      type = own;
-    } else {
-      Shape shape = shapeOf(own);
-      for (auto [axis, size] : llvm::enumerate(shape))
-        if (importer_.symbols().isNewer(size, symbolsBefore_))
-          size = importer_.symbols().freshSize(prefix.str() + name, axis, size.min(), size.max());
-      type = tensorType(shape, own.getElementType());
-    }
+    types.push_back(live.size() == 2 ? joinYields(importer_, b, live, sides[0], sides[1], prefix.str() + name)
+                                     : typeOutside(importer_, sides[0].getType(), symbolsBefore_, prefix.str() + name));
     if (llvm::Error error = b.takeError()) {
       std::string decided = decideBySizes(importer_.symbols(), scalar_);
       return failure(node_ + ": " + llvm::toString(std::move(error)),
                      decided.empty() ? "rank and dtype have to be the same" : decided);
     }
-    types.push_back(type);
     values[0].push_back(sides[0]);
     values[1].push_back(sides[1]);
   }
 
-  for (auto [way, yields] : llvm::zip(live, values)) {
+  for (auto [each, yields] : llvm::zip(live, values)) {
     mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&way->region->front());
+    builder.setInsertionPointToEnd(&each.way->region->front());
     graph::YieldOp::create(builder, location_, yields);
   }
-  for (Way &way : ways_) {
-    if (way.fault.empty())
-      continue;
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&way.region->front());
-    graph::CheckOp::create(builder, location_, ExprAttr::get(builder.getContext(), Expr(0)),
-                           builder.getStringAttr(node_ + ": " + way.fault));
-    llvm::SmallVector<Value> zeros;
-    for (Value value : values[0])
-      zeros.push_back(zerosOf(importer_, b, llvm::cast<mlir::RankedTensorType>(value.getType()), symbolsBefore_));
-    graph::YieldOp::create(builder, location_, zeros);
-  }
+  for (Way &way : ways_)
+    if (!way.fault.empty())
+      endRefused(importer_, b, way, node_, values[0], symbolsBefore_);
   auto op = graph::IfOp::create(builder, location_, types, scalar_);
   op.getThenRegion().takeBody(*ways_[0].region);
   op.getElseRegion().takeBody(*ways_[1].region);
