@@ -71,6 +71,15 @@ static void walkRowsAroundColumns(Trial &trial, FuncOp func, const Attention &fo
   }
 }
 
+/// Has stages of a block of rows filled a few rows at a time, so many keys of each.
+static void fillRows(Trial &trial, ArrayRef<StageOp> stages, const Attention &found, int64_t block, int64_t keys) {
+  for (StageOp stage : stages) {
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
+                target::largestPart(block, target::kRowsTogether));
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), keys);
+  }
+}
+
 namespace {
 /// The matrix instruction of the second product, and of each product the operands before they are widened: rows,
 /// columns.
@@ -149,11 +158,7 @@ static std::optional<AttentionOpts> holdByMatrices(FuncOp func, Attention found,
   trial.apply(OptKind::SWAP, axesAlong(held, found.rows).front(), keyAxes.front());
   multiply(held, keyAxes.back(), panel / instruction.getN(), keyColumns);
   multiply(sums, axesAlong(sums, found.column()).front(), columns / width, values);
-  for (StageOp stage : stages) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
-                target::largestPart(block, target::kRowsTogether));
-    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
-  }
+  fillRows(trial, stages, found, block, panel);
   bool isPacked = trial.fits() && faultOfProducts(trial.func(), target);
   if (isPacked)
     trial.hold(queries, -1);
@@ -228,91 +233,131 @@ static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr tar
   return tiles;
 }
 
+namespace {
 /// Both products by register tiles, whose steps `dot`, where it is not null, makes of several terms: these lie side by
 /// side in queries and in the exponentials, which are held as they are rounded, and are packed so in keys and values.
-static std::optional<AttentionOpts> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
-  std::optional<Tiles> tiles = tilesOf(func, found, target);
-  if (!tiles)
-    return std::nullopt;
-  auto [lanes, wide, across, rows, tall, block] = *tiles;
-  view::Expr allRows = func.getDomain().getSizes()[found.rows];
-  int64_t columns = func.getDomain().getSizes()[found.column()].constant();
+class TiledAttention {
+public:
+  TiledAttention(FuncOp func, const Attention &found, TargetAttr target, ProductAttr dot, const Tiles &tiles)
+      : func_(func), found_(found), target_(target), dot_(dot), tiles_(tiles), trial_(func, target),
+        isUnknown_(!isFixed(func, {found.key})) {
+    keys_ = trial_.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
+    values_ = trial_.copyOf(found.values.getResult()).getDefiningOp<LoadOp>();
+  }
+  /// nullopt where some opt does not fit.
+  std::optional<AttentionOpts> choose();
 
-  Trial trial(func, target);
-  LoadOp keysLoad = trial.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
-  LoadOp valuesLoad = trial.copyOf(found.values.getResult()).getDefiningOp<LoadOp>();
+private:
+  /// Cuts rows into blocks and keys into tiles, and holds what is computed of a block.
+  void holdBlock();
+  void tileScores();
+  void tileResult();
+  /// Puts values side by side as a tile of the result reads them.
+  void packValues();
+
+  FuncOp func_;
+  const Attention &found_;
+  TargetAttr target_;
+  ProductAttr dot_;
+  const Tiles &tiles_;
+  Trial trial_;
+  bool isUnknown_; ///< the number of keys
+  LoadOp keys_, values_;
+  SmallVector<StageOp> stages_; ///< the scores first
+  int64_t inBlock_ = 0, keyInTile_ = 0;
+};
+} // namespace
+
+void TiledAttention::holdBlock() {
   auto copies = [&](ArrayRef<Value> values) {
-    return llvm::map_to_vector(values, [&](Value value) { return trial.copyOf(value); });
+    return llvm::map_to_vector(values, [&](Value value) { return trial_.copyOf(value); });
   };
-  SmallVector<Value> values = copies(found.held), sums = copies(found.sums);
-  if (dot)
-    values.back() = narrowOperand(values.back());
-  walkRowsAroundColumns(trial, func, found);
-  int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
-  int64_t keyInTile = trial.split(OptKind::TILE, found.key, wide * lanes);
+  SmallVector<Value> held = copies(found_.held);
+  if (dot_)
+    held.back() = narrowOperand(held.back());
+  held.append(copies(found_.sums));
+  walkRowsAroundColumns(trial_, func_, found_);
+  inBlock_ = trial_.split(OptKind::TILE, found_.rows, tiles_.block);
+  keyInTile_ = trial_.split(OptKind::TILE, found_.key, tiles_.wide * tiles_.lanes);
   // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
   // the domain, it changes its place between.
-  bool isInside = found.terms > found.key;
-  if (!isInside)
-    trial.apply(OptKind::SWAP, found.terms, found.key);
+  bool isAround = found_.terms <= found_.key;
+  if (isAround)
+    trial_.apply(OptKind::SWAP, found_.terms, found_.key);
   // In memory the rows of a block lie side by side for so many keys at a time: how far they are apart is a number then.
-  bool isUnknown = !isFixed(func, {found.key});
-  if (isUnknown)
-    trial.apply(OptKind::SWAP, inBlock, found.key);
+  if (isUnknown_)
+    trial_.apply(OptKind::SWAP, inBlock_, found_.key);
   // Keys lie element by element, and lanes go along them: packed once for all rows.
-  if (!dot && !optimize::accessOf(found.keys).isContiguous(found.key))
-    trial.hold(keysLoad, -1);
-  SmallVector<StageOp> stages;
-  for (Value value : values)
-    if (trial.fits())
-      stages.push_back(trial.hold(value, found.rows));
-  for (Value sum : sums)
-    if (trial.fits())
-      stages.push_back(trial.hold(sum, found.rows));
-  if (isUnknown)
-    trial.apply(OptKind::SWAP, inBlock, found.key);
-  if (!isInside)
-    trial.apply(OptKind::SWAP, found.terms, found.key);
-  if (!trial.fits())
-    return std::nullopt;
-  SmallVector<int64_t> row = axesAlong(stages[0], found.rows), key = axesAlong(stages[0], found.key);
-  if (dot)
-    trial.apply(OptKind::DOT, axesAlong(stages[0], found.terms).front(), dot.getK());
+  if (!dot_ && !optimize::accessOf(found_.keys).isContiguous(found_.key))
+    trial_.hold(keys_, -1);
+  for (Value value : held)
+    if (trial_.fits())
+      stages_.push_back(trial_.hold(value, found_.rows));
+  if (isUnknown_)
+    trial_.apply(OptKind::SWAP, inBlock_, found_.key);
+  if (isAround)
+    trial_.apply(OptKind::SWAP, found_.terms, found_.key);
+}
+
+void TiledAttention::tileScores() {
+  StageOp scores = stages_.front();
+  SmallVector<int64_t> row = axesAlong(scores, found_.rows), key = axesAlong(scores, found_.key);
+  if (dot_)
+    trial_.apply(OptKind::DOT, axesAlong(scores, found_.terms).front(), dot_.getK());
   // A vector's keys stay in cache while all rows pass. All else is computed row by row, what it takes of a row before.
-  for (StageOp stage : isUnknown ? ArrayRef(stages).drop_front() : ArrayRef(stages).take_front())
-    trial.apply(OptKind::SWAP, axesAlong(stage, found.rows).front(), axesAlong(stage, found.key).front());
-  trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
-  trial.apply(OptKind::UPCAST, row.front(), tall);
-  if (dot && trial.fits())
-    trial.hold(keysLoad, -1);
-  for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
-                target::largestPart(block, target::kRowsTogether));
-    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), wide * lanes);
-  }
-  if (dot)
-    trial.apply(OptKind::DOT, keyInTile, dot.getK());
-  trial.apply(OptKind::VECTOR, found.column(), across * lanes);
-  trial.apply(OptKind::UPCAST, inBlock, tall);
+  for (StageOp stage : isUnknown_ ? ArrayRef(stages_).drop_front() : ArrayRef(stages_).take_front())
+    trial_.apply(OptKind::SWAP, axesAlong(stage, found_.rows).front(), axesAlong(stage, found_.key).front());
+  trial_.apply(OptKind::VECTOR, key.back(), tiles_.wide * tiles_.lanes);
+  trial_.apply(OptKind::UPCAST, row.front(), tiles_.tall);
+  if (dot_ && trial_.fits())
+    trial_.hold(keys_, -1);
+}
+
+void TiledAttention::packValues() {
+  if (isUnknown_)
+    trial_.apply(OptKind::SWAP, found_.column(), found_.key);
+  if (trial_.fits())
+    trial_.hold(values_, -1);
+  if (isUnknown_)
+    trial_.apply(OptKind::SWAP, found_.column(), found_.key);
+}
+
+void TiledAttention::tileResult() {
+  auto [lanes, wide, across, rows, tall, block] = tiles_;
+  if (dot_)
+    trial_.apply(OptKind::DOT, keyInTile_, dot_.getK());
+  trial_.apply(OptKind::VECTOR, found_.column(), across * lanes);
+  trial_.apply(OptKind::UPCAST, inBlock_, tall);
   // Each tile of rows reads the values again: those of a tile's columns then lie side by side. Where rows may be few,
   // as where one query is asked at a time, values that lie so by themselves are read where they are.
-  bool areApart = !optimize::accessOf(found.values).isContiguous(found.column());
-  bool isAgain = isUnknown ? areApart : columns > across * lanes && rows > tall;
-  if (trial.fits() && (dot || isAgain)) {
-    if (isUnknown)
-      trial.apply(OptKind::SWAP, found.column(), found.key);
-    if (trial.fits())
-      trial.hold(valuesLoad, -1);
-    if (isUnknown)
-      trial.apply(OptKind::SWAP, found.column(), found.key);
-  }
+  bool areApart = !optimize::accessOf(found_.values).isContiguous(found_.column());
+  int64_t columns = func_.getDomain().getSizes()[found_.column()].constant();
+  bool isAgain = isUnknown_ ? areApart : columns > across * lanes && rows > tall;
+  if (trial_.fits() && (dot_ || isAgain))
+    packValues();
   // The last keys of all may be fewer than a part of them is long: the loop over those ends early, at no fixed number.
-  if (isUnknown)
-    trial.apply(OptKind::UNROLL, keyInTile, target::largestPart(wide * lanes, optimize::kStepsUnrolled));
-  if (!trial.fits() || (dot && faultOfProducts(trial.func(), target)))
+  if (isUnknown_)
+    trial_.apply(OptKind::UNROLL, keyInTile_, target::largestPart(wide * lanes, optimize::kStepsUnrolled));
+}
+
+std::optional<AttentionOpts> TiledAttention::choose() {
+  holdBlock();
+  if (!trial_.fits())
     return std::nullopt;
-  int64_t blocks = allRows.isConst() ? int64_t(llvm::divideCeil(rows, block)) : -1;
-  return AttentionOpts{SmallVector<OptAttr>(trial.opts()), axesAround(func, found), blocks, /*isPacked=*/false};
+  tileScores();
+  fillRows(trial_, ArrayRef(stages_).drop_front(), found_, tiles_.block, tiles_.wide * tiles_.lanes);
+  tileResult();
+  if (!trial_.fits() || (dot_ && faultOfProducts(trial_.func(), target_)))
+    return std::nullopt;
+  bool areCounted = func_.getDomain().getSizes()[found_.rows].isConst();
+  int64_t blocks = areCounted ? int64_t(llvm::divideCeil(tiles_.rows, tiles_.block)) : -1;
+  return AttentionOpts{SmallVector<OptAttr>(trial_.opts()), axesAround(func_, found_), blocks, /*isPacked=*/false};
+}
+
+static std::optional<AttentionOpts> holdByTiles(FuncOp func, const Attention &found, TargetAttr target,
+                                                ProductAttr dot) {
+  std::optional<Tiles> tiles = tilesOf(func, found, target);
+  return tiles ? TiledAttention(func, found, target, dot, *tiles).choose() : std::nullopt;
 }
 
 std::optional<AttentionOpts> optimize::chooseAttention(FuncOp func, TargetAttr target) {
