@@ -18,8 +18,7 @@ bool kiln_input_given(const kiln_port *port, const kiln_tensor *tensor) {
 
 /* Input `index` is unlike its port in dtype, rank or a fixed size. */
 static kiln_status mismatch(const kiln_port *port, const kiln_tensor *tensor, kiln_text *cause) {
-  kiln_text_add(cause, "input '%s': wanted ", port->name);
-  kiln_text_add_port(cause, port);
+  kiln_text_add_wanted(cause, port);
   kiln_text_add(cause, ", given ");
   if (tensor->rank < 0 || tensor->rank > KILN_MAX_RANK)
     kiln_text_add(cause, "a tensor of rank %" PRId32, tensor->rank);

@@ -284,8 +284,7 @@ static kiln_status check_inputs(kiln_context *context) {
     if (kiln_input_given(port, context->inputs ? &context->inputs[i] : NULL) || port->value)
       continue;
     kiln_text cause = kiln_text_in(context->error, sizeof context->error);
-    kiln_text_add(&cause, "input '%s': wanted ", port->name);
-    kiln_text_add_port(&cause, port);
+    kiln_text_add_wanted(&cause, port);
     kiln_text_add(&cause, ", given none");
     return KILN_INVALID_ARGUMENT;
   }

@@ -35,8 +35,7 @@ kiln_status kiln_check_sequence(const kiln_port *port, kiln_sequence given, kiln
   if (!given && port->dtype == KILN_OPTIONAL)
     return KILN_OK;
   if (!given || given->count < 0 || (given->count > 0 && !given->tensors)) {
-    kiln_text_add(cause, "input '%s': wanted ", port->name);
-    kiln_text_add_port(cause, port);
+    kiln_text_add_wanted(cause, port);
     kiln_text_add(cause, ", given no list");
     return KILN_INVALID_ARGUMENT;
   }

@@ -51,3 +51,8 @@ void kiln_text_add_port(kiln_text *text, const kiln_port *port) {
                   axis < port->rank - port->optional_axes ? "" : "?");
   kiln_text_add(text, "]");
 }
+
+void kiln_text_add_wanted(kiln_text *text, const kiln_port *port) {
+  kiln_text_add(text, "input '%s': wanted ", port->name);
+  kiln_text_add_port(text, port);
+}

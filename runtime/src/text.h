@@ -22,5 +22,7 @@ void kiln_text_add_list(kiln_text *text, const char *format, va_list arguments);
 void kiln_text_add_tensor(kiln_text *text, const kiln_tensor *tensor);
 /* "float32 [batch, 3]" */
 void kiln_text_add_port(kiln_text *text, const kiln_port *port);
+/* "input 'x': wanted float32 [batch, 3]", the beginning of errors about an input. */
+void kiln_text_add_wanted(kiln_text *text, const kiln_port *port);
 
 #endif

@@ -144,8 +144,7 @@ static kiln_status fill_missing(const kiln_model *model, const kiln_args *args, 
     if (args->files[i] || port->value)
       continue;
     if (!args->random && !args->bench) {
-      kiln_text_add(cause, "input '%s': wanted ", port->name);
-      kiln_text_add_port(cause, port);
+      kiln_text_add_wanted(cause, port);
       kiln_text_add(cause, ", given none; give it with --input %s=%s, or all with --random", port->name,
                     kiln_is_sequence(port) ? "FOLDER" : "FILE.npy or values as '[1, 2]'");
       *wrong_use = true;
