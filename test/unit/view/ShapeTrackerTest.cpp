@@ -139,6 +139,9 @@ TEST_CASE("strides of the whole map") {
   CHECK(!padded.realStrides()[1]);
   CHECK(*padded.realStrides(/*ignoreValid=*/true)[1] == Expr(1));
   CHECK(tracker("(2,3):(3,1)+5").isConsecutive());
+  CHECK(padded.isMasked());
+  CHECK(padded.reshape({8}).permute({0}).isMasked());
+  CHECK(!st.isMasked());
 }
 
 TEST_CASE("symbolic dims reshape, pad and slice") {
