@@ -580,9 +580,10 @@ void KernelRenderer::render(unsigned index) {
   case LinearKind::StoreMatrix:
   case LinearKind::Wmma:
   case LinearKind::Dot:
+  case LinearKind::Lookup:
     break;
   }
-  llvm_unreachable("a range's values are assigned together, and C has no matrix and dot instructions");
+  llvm_unreachable("a range's values are assigned together, and C has no instructions for matrices, dots and look-ups");
 }
 
 std::string KernelRenderer::run() {
