@@ -4,7 +4,7 @@ import math
 
 
 PRECISIONS = {
-    "f32": "All in float32.",
+    "f32": "Floats are float32 in all of them.",
     "bf16": "Products in bfloat16, summed up in float32, but onnxruntime's, which are float32 and what outputs are held against.",
 }
 
