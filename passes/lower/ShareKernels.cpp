@@ -2,8 +2,8 @@
 // Stage: lower (uop → uop).
 // A quantised model has the same layers again and again, each with other scales and zero points. As numbers in its code
 // they would make every layer's kernel one of its own: as many to compile, to ship and to read. So kernels that are
-// equal but for some numbers become one. It loads these numbers, and each launch passes its own as a
-// weight of a few elements.
+// equal but for some numbers become one. It loads these numbers, and each launch passes its own as a weight
+// of a few elements.
 // Expects: uops as they will run, since rewriting goes by what numbers are.
 // Guarantees: no two kernels that are launched differ in nothing but their names and their numbers.
 // Position: last, so that no number is looked at any more.
@@ -14,6 +14,7 @@
 #include "passes/lower/LaunchWeights.h"
 
 #include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -27,16 +28,16 @@ namespace kiln {
 static llvm::DenseSet<Value> addressesOf(uop::FuncOp func) {
   SmallVector<Value> open;
   func.walk([&](Operation *op) {
-    if (isa<uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp, uop::DotOp, uop::WmmaOp, uop::LookupOp, uop::YieldOp>(
-            op))
-      return;
-    auto store = dyn_cast<uop::StoreOp>(op);
-    auto range = dyn_cast<uop::RangeOp>(op);
-    for (Value operand : op->getOperands())
-      if ((!store || operand != store.getValue()) && (!range || !llvm::is_contained(range.getInits(), operand)))
-        open.push_back(operand);
-    if (range)
-      open.append({range.getFrom(), range.getTo()});
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp, uop::DotOp, uop::WmmaOp, uop::LookupOp,
+              uop::YieldOp>([](auto) {}) // their readers say what their operands are
+        .Case([&](uop::StoreOp store) {
+          open.push_back(store.getIndex());
+          if (store.getGate())
+            open.push_back(store.getGate());
+        })
+        .Case([&](uop::RangeOp range) { open.append({range.getFrom(), range.getTo()}); })
+        .Default([&](Operation *other) { open.append(other->operand_begin(), other->operand_end()); });
   });
   llvm::DenseSet<Value> addresses;
   auto carried = [&](uop::RangeOp range, unsigned index) {
@@ -73,9 +74,10 @@ static SmallVector<uop::ConstOp> numbersOf(uop::FuncOp func) {
 static TypedAttr zeroOf(Type dtype) { return cast<TypedAttr>(Builder(dtype.getContext()).getZeroAttr(dtype)); }
 
 namespace {
-/// A kernel and the values of its numbers, in the order of the code.
+/// A kernel, its numbers in the order of the code, and their values.
 struct Kernel {
   uop::FuncOp func;
+  SmallVector<uop::ConstOp> numbers;
   SmallVector<TypedAttr> values;
 };
 
@@ -85,25 +87,24 @@ using Alike = SmallVector<Kernel, 1>;
 /// Sets all numbers of some kernels to 0 for as long as it lives, so that they can be compared.
 class WithoutNumbers {
 public:
-  explicit WithoutNumbers(ArrayRef<Kernel> kernels) : kernels_(kernels) {
-    for (const Kernel &kernel : kernels_)
-      for (uop::ConstOp number : numbersOf(kernel.func))
+  explicit WithoutNumbers(MutableArrayRef<Kernel> kernels) : kernels_(kernels) {
+    for (Kernel &kernel : kernels_)
+      for (uop::ConstOp number : kernel.numbers)
         number.setValueAttr(zeroOf(number.getType()));
   }
   ~WithoutNumbers() {
-    for (const Kernel &kernel : kernels_)
-      for (auto [number, value] : llvm::zip(numbersOf(kernel.func), kernel.values))
+    for (Kernel &kernel : kernels_)
+      for (auto [number, value] : llvm::zip(kernel.numbers, kernel.values))
         number.setValueAttr(value);
   }
 
 private:
-  ArrayRef<Kernel> kernels_;
+  MutableArrayRef<Kernel> kernels_;
 };
 
 struct ShareKernels : kiln::impl::ShareKernelsBase<ShareKernels> {
   using Base::Base;
   void runOnOperation() override;
-  llvm::MapVector<Type, SmallVector<size_t>> loadedNumbers(const Alike &kernels) const;
 };
 } // namespace
 
@@ -131,9 +132,11 @@ static bool isAlike(uop::FuncOp func, uop::FuncOp other) {
 
 static SmallVector<Alike> alikeKernels(ModuleOp module) {
   SmallVector<Kernel> kernels;
-  for (auto func : module.getOps<uop::FuncOp>())
-    kernels.push_back(
-        {func, llvm::map_to_vector(numbersOf(func), [](uop::ConstOp number) { return number.getValue(); })});
+  for (auto func : module.getOps<uop::FuncOp>()) {
+    SmallVector<uop::ConstOp> numbers = numbersOf(func);
+    auto values = llvm::map_to_vector(numbers, [](uop::ConstOp number) { return number.getValue(); });
+    kernels.push_back({func, std::move(numbers), std::move(values)});
+  }
   WithoutNumbers compared(kernels);
   SmallVector<Alike> groups;
   llvm::DenseMap<llvm::hash_code, SmallVector<size_t, 1>> byHash;
@@ -154,8 +157,9 @@ static SmallVector<Alike> alikeKernels(ModuleOp module) {
 // One kernel for those that are alike
 //===----------------------------------------------------------------------===//
 
-/// The positions of the numbers that launches pass, by dtype: each dtype is a buffer.
-llvm::MapVector<Type, SmallVector<size_t>> ShareKernels::loadedNumbers(const Alike &kernels) const {
+/// The positions of the numbers that launches pass, by dtype: each dtype is a buffer. With `all` these are all but 0,
+/// otherwise those that are not the same in all kernels.
+static llvm::MapVector<Type, SmallVector<size_t>> loadedNumbers(const Alike &kernels, bool all) {
   llvm::MapVector<Type, SmallVector<size_t>> loaded;
   for (auto [position, value] : llvm::enumerate(kernels.front().values)) {
     TypedAttr number = value;
@@ -187,7 +191,7 @@ void ShareKernels::runOnOperation() {
     auto isLaunched = [&](Kernel &kernel) { return !weights.launchesOf(kernel.func).empty(); };
     if ((kernels.size() == 1 && !all) || !llvm::all_of(kernels, isLaunched))
       continue;
-    llvm::MapVector<Type, SmallVector<size_t>> loaded = loadedNumbers(kernels);
+    llvm::MapVector<Type, SmallVector<size_t>> loaded = loadedNumbers(kernels, all);
     for (Kernel &kernel : kernels)
       for (host::LaunchOp launch : weights.launchesOf(kernel.func)) {
         for (auto &[dtype, numbers] : loaded) {
@@ -197,9 +201,8 @@ void ShareKernels::runOnOperation() {
         }
         launch.setKernel(first.getSymName());
       }
-    SmallVector<uop::ConstOp> constants = numbersOf(first);
     for (auto &[dtype, numbers] : loaded) {
-      auto replaced = llvm::map_to_vector(numbers, [&](size_t number) { return constants[number]; });
+      auto replaced = llvm::map_to_vector(numbers, [&](size_t number) { return kernels.front().numbers[number]; });
       loadNumbers(first, replaced, weights.receive(first, dtype));
     }
     for (Kernel &kernel : MutableArrayRef(kernels).drop_front())

@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 
 #include "passes/lower/LaunchWeights.h"
+#include "passes/lower/RewriteSets.h"
 
 #include "ir/base/AluTraits.h"
 #include "ir/base/Evaluate.h"
@@ -26,9 +27,9 @@ namespace kiln {
 } // namespace kiln
 
 static constexpr unsigned kBytes = 256;
-/// What a look-up takes in place of, at least, by the steps of Alu.def: it is two permutations and a choice.
+/// A look-up is two permutations and a choice. It replaces operations that take at least so many steps (Alu.def).
 static constexpr double kLeastSteps = 8;
-/// Longer functions are not looked at: there are none between two bytes.
+/// Functions between two bytes are shorter, so longer ones are not looked at.
 static constexpr size_t kMostOperations = 128;
 
 namespace {
@@ -45,21 +46,13 @@ struct TabulateBytes : kiln::impl::TabulateBytesBase<TabulateBytes> {
 
 static bool isByte(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(8); }
 
-/// The number that a value is in all lanes; null: it is not one.
-static TypedAttr numberOf(Value value) {
-  if (auto vector = value.getDefiningOp<uop::VectorizeOp>(); vector && vector.getLanes().size() == 1)
-    value = vector.getLanes().front();
-  auto constant = value.getDefiningOp<uop::ConstOp>();
-  return constant ? constant.getValue() : TypedAttr();
-}
-
-/// The bytes that an operation's result follows from, lane by lane; nullopt: from other values, too.
+/// The bytes that an operation's result follows from, lane by lane; nullopt if it follows from other values, too.
 static std::optional<llvm::SetVector<Value>> bytesBefore(uop::AluOp result) {
   llvm::SetVector<Value> bytes, seen;
   seen.insert(result->operand_begin(), result->operand_end());
   for (size_t i = 0; i < seen.size(); ++i) {
     Value value = seen[i];
-    if (numberOf(value))
+    if (lower::constantOf(value))
       continue;
     auto alu = value.getDefiningOp<uop::AluOp>();
     if (isByte(value))
@@ -72,7 +65,7 @@ static std::optional<llvm::SetVector<Value>> bytesBefore(uop::AluOp result) {
   return bytes;
 }
 
-/// The one byte that a result follows from, as far back as possible; null: there is none.
+/// The one byte that a result follows from, as far back as possible; null if it follows from several values.
 static Value originOf(uop::AluOp result, const llvm::DenseMap<Operation *, unsigned> &order) {
   std::optional<llvm::SetVector<Value>> bytes = bytesBefore(result);
   Value origin;
@@ -93,7 +86,7 @@ static Value originOf(uop::AluOp result, const llvm::DenseMap<Operation *, unsig
 }
 
 static void collect(Value value, Value from, llvm::SetVector<Operation *> &operations) {
-  auto alu = value == from || numberOf(value) ? uop::AluOp() : value.getDefiningOp<uop::AluOp>();
+  auto alu = value == from || lower::constantOf(value) ? uop::AluOp() : value.getDefiningOp<uop::AluOp>();
   if (!alu || operations.contains(alu))
     return;
   for (Value operand : alu->getOperands())
@@ -101,7 +94,7 @@ static void collect(Value value, Value from, llvm::SetVector<Operation *> &opera
   operations.insert(alu);
 }
 
-/// nullopt if there is none, or if it is as fast to compute.
+/// The result as a function of one byte; nullopt if it follows from other values, or takes as little time as a look-up.
 static std::optional<ByteFunction> functionOf(uop::AluOp result, const llvm::DenseMap<Operation *, unsigned> &order) {
   Value from = isByte(result) && isa<VectorType>(result.getType()) ? originOf(result, order) : Value();
   if (!from)
@@ -117,14 +110,14 @@ static std::optional<ByteFunction> functionOf(uop::AluOp result, const llvm::Den
   return steps >= kLeastSteps ? std::optional(function) : std::nullopt;
 }
 
-/// nullopt: an operation is not defined for its dtype.
+/// The result for one byte; nullopt if an operation is not defined for its dtype.
 static std::optional<Scalar> valueOf(const ByteFunction &function, uint8_t byte) {
   llvm::DenseMap<Value, Scalar> values;
   values[function.from] = Scalar::of(*dtypeOf(getElementTypeOrSelf(function.from.getType())), byte);
   for (uop::AluOp op : function.operations) {
     SmallVector<Scalar> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) {
       auto known = values.find(operand);
-      return known == values.end() ? Scalar::of(numberOf(operand)) : known->second;
+      return known == values.end() ? Scalar::of(lower::constantOf(operand)) : known->second;
     });
     std::optional<DType> dtype = dtypeOf(getElementTypeOrSelf(op.getType()));
     std::optional<Scalar> result = dtype ? evaluateAlu(op.getKind().getValue(), operands, *dtype) : std::nullopt;
@@ -136,7 +129,7 @@ static std::optional<Scalar> valueOf(const ByteFunction &function, uint8_t byte)
   return values.at(last);
 }
 
-/// The results for all bytes; null if there are none.
+/// The results for all bytes; null if an operation is not defined for its dtype.
 static DenseElementsAttr tableOf(const ByteFunction &function) {
   SmallVector<Attribute> table;
   uop::AluOp last = function.operations.back();

@@ -102,7 +102,6 @@ TargetAttr TargetAttr::unknown(MLIRContext *context) {
 
 int64_t TargetAttr::vectorBits() const { return getVectors() ? getVectors().getWidths().back() : 0; }
 int64_t TargetAttr::vectorRegisters() const { return getVectors() ? getVectors().getRegisters() : 0; }
-
 bool TargetAttr::hasLookups() const { return getVectors() && getVectors().getLookups(); }
 bool TargetAttr::hasGroups() const { return bool(getGroups()); }
 int64_t TargetAttr::maxItems() const { return getGroups() ? getGroups().getItems() : 0; }
@@ -115,7 +114,7 @@ int64_t TargetAttr::cacheBytes(unsigned level) const {
   return level <= getCaches().size() ? getCaches()[level - 1].getBytes() : 0;
 }
 
-/// The first instruction for these dtypes that passes make and that `fits`; null: there is none.
+/// The first instruction for these dtypes that `fits`, of those that passes make; null if none does.
 static ProductAttr findProduct(TargetAttr target, Type a, Type b, Type sum,
                                llvm::function_ref<bool(ProductAttr)> fits) {
   for (ProductAttr product : target.getProducts())

@@ -60,7 +60,7 @@ llvm::Expected<const target::LoadedKernel *> RecipeRunner::load(uop::FuncOp kern
   std::string text;
   llvm::raw_string_ostream(text) << kernel;
   // Recipes' kernels are often the same but for their names.
-  text.erase(text.find(kernel.getSymName()), kernel.getSymName().size());
+  text.erase(text.find('@') + 1, kernel.getSymName().size());
   Kernel *known;
   {
     std::lock_guard guard(lock_);

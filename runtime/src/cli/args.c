@@ -72,7 +72,7 @@ static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy)
   return KILN_INVALID_ARGUMENT;
 }
 
-/* The same with the guess, or `otherwise` if there is none. */
+/* The same about a name. The remedy is the guess, or `otherwise` if no name is near. */
 static kiln_status wrong_name(kiln_text *cause, const char *what, const char *problem, const kiln_guess *guess,
                               const char *otherwise) {
   kiln_text_add(cause, "%s: %s; ", what, problem);

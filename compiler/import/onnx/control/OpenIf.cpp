@@ -234,7 +234,7 @@ static bool isWithin(const mlir::Region &region, Value value) {
   return around != nullptr;
 }
 
-/// The tensor that all ways give and that is known outside of them, so that none yields it; null if there is none.
+/// The tensor from outside of the ways that all of them give, so that none has to yield it; null if they give others.
 static Tensor fromOutside(const Symbols &symbols, llvm::ArrayRef<Live> live, size_t index, size_t symbolsBefore) {
   const Tensor &first = live.front().given[index], &last = live.back().given[index];
   auto isOutside = [&](const Tensor &tensor) {
