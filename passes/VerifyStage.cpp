@@ -206,6 +206,10 @@ static const Promise kPromises[] = {
      [](Operation *op, auto &) { return !isa<uop::AluOp>(op) || !isLackedRounding(cast<uop::AluOp>(op)); }},
     {Stage::Lower, Stage::Lower, "a product is by no instruction that the target has for its operands",
      [](Operation *op, auto &) { return !isa<uop::WmmaOp, uop::DotOp>(op) || isOfTarget(op); }},
+    {Stage::Lower, Stage::Lower, "bytes are looked up, which the target cannot do",
+     [](Operation *op, auto &) {
+       return !isa<uop::LookupOp>(op) || targetOf(op->getParentOfType<ModuleOp>()).hasLookups();
+     }},
     {Stage::View, Stage::Lower, "a port or weight is used that the program does not have",
      [](Operation *op, auto &) { return namesWhatThereIs(op); }},
     {Stage::View, Stage::Lower, "a launch names no kernel",
