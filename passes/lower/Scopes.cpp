@@ -227,8 +227,8 @@ uop::RangeOp KernelLowering::openPoints(int64_t axis, int64_t loop, const Steps 
   scope->block = &range.getBody().front();
   scope->variables[variableOf(axis)] = range.getIndex();
   scope->variables[variableOf(loop)] = step;
-  scope->begin = 0;
-  scope->end = left;
+  scope->begin = part.begin;
+  scope->end = part.end;
   scope->inside = true;
   scope->tested.push_back(guard);
   scope->tests.push_back(resolve(guard));
