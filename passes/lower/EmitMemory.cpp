@@ -292,12 +292,68 @@ Value KernelLowering::loadShared(Value pointer, view::Index where, Type element,
              depth);
 }
 
+/// Rows of fewer points are loaded lane by lane.
+static constexpr int64_t kFewestInRow = 4;
+
+SmallVector<Value> KernelLowering::loadTurned(Value pointer, ArrayRef<view::Index> points, Type element, size_t depth,
+                                              bool isFar) {
+  Type row = VectorType::get({int64_t(points.size())}, element);
+  SmallVector<Value> rows, vectors;
+  for (auto [lane, place] : llvm::enumerate(placesOfLanes(pointer, points.front().index))) {
+    auto valid = llvm::map_to_vector(points, [&](const view::Index &point) { return atLane(point.valid, lane); });
+    Value gate = llvm::all_equal(valid) ? gateOf(valid.front(), {}, depth) : conditions(valid, depth);
+    rows.push_back(loadOne(pointer, place, row, gate, depth, isFar));
+  }
+  for (int64_t point = 0; point < int64_t(points.size()); ++point) {
+    auto lanesOfPoint = llvm::map_to_vector(rows, [&](Value row) -> Value {
+      return uop::GepOp::create(at(depth), loc_, element, row, builder_.getI64IntegerAttr(point));
+    });
+    vectors.push_back(uop::VectorizeOp::create(at(depth), loc_, withLanes(element), lanesOfPoint));
+  }
+  return vectors;
+}
+
+Tile KernelLowering::emitTurned(Value pointer, view::Index where, Tile tile, size_t turned, Type element, size_t depth,
+                                bool isFar) {
+  SmallVector<int64_t> sizes = sizesOf(tile.axes);
+  int64_t points = sizes[turned], run = 0;
+  tile.values.resize(llvm::product_of(sizes));
+  sizes[turned] = 1; // its points are loaded together
+  forEachPoint(sizes, [&](ArrayRef<int64_t> first) {
+    SmallVector<int64_t> next(first);
+    // Powers of two are turned at once.
+    for (int64_t begin = 0; begin < points; begin += run) {
+      run = int64_t(llvm::bit_floor(uint64_t(points - begin)));
+      run = run < kFewestInRow ? 1 : run;
+      SmallVector<view::Index> together;
+      for (next[turned] = begin; next[turned] < begin + run; ++next[turned]) {
+        together.push_back(fix(where, tile.axes, next));
+        together.back().valid = insideDomain(together.back().valid, tile.axes, next);
+      }
+      SmallVector<Value> vectors = run == 1 ? SmallVector<Value>{loadLanes(pointer, together[0], element, depth)}
+                                            : loadTurned(pointer, together, element, depth, isFar);
+      next[turned] = begin;
+      for (Value vector : vectors) {
+        tile.values[positionIn(tile, tile.axes, next)] = vector;
+        ++next[turned];
+      }
+    }
+  });
+  return tile;
+}
+
 Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth,
                                 bool isFar) {
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  // Neighbours of a stage whose elements are swizzled among banks are not neighbours in memory. Lanes near each other
+  // are picked out of whole vectors.
+  bool mayTurn = tile.lanes && dependsOnLane(where.index) && !element.isInteger(1) && !swizzles_.contains(pointer);
+  if (std::optional<size_t> turned = mayTurn ? turnedAxis(where.index, tile.axes) : std::nullopt;
+      turned && sizeOf(tile.axes[*turned]) >= kFewestInRow && placesNear(where.index).empty())
+    return emitTurned(pointer, where, std::move(tile), *turned, element, depth, isFar);
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, tile.axes, point);
-    one.valid = insideDomain(one.valid);
+    one.valid = insideDomain(one.valid, tile.axes, point);
     if (tile.lanes)
       return tile.values.push_back(loadLanes(pointer, one, element, depth, /*inside=*/{}, isFar));
     tile.values.push_back(loadOne(pointer, one, element, gateOf(one.valid, {}, depth), depth));
@@ -464,7 +520,7 @@ Tile KernelLowering::emitValid(kernel::ValidOp op) {
   Expr valid = view::simplifyUnder(resolve(indexInside(op.getTracker().getValue()).valid), resolve(knownOf(axes)));
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
-    Expr one = insideDomain(fix(valid, tile.axes, point));
+    Expr one = insideDomain(fix(valid, tile.axes, point), tile.axes, point);
     if (tile.lanes)
       return tile.values.push_back(laneCondition(one, depth));
     tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));

@@ -58,17 +58,13 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
 /// Tiles of fewer points or lanes are stored lane by lane.
 static constexpr int64_t kFewestTurned = 2;
 
-std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
+std::optional<size_t> KernelLowering::turnedAxis(Expr index, ArrayRef<int64_t> unrolled) const {
   bool canTurn = lanes() >= kFewestTurned && llvm::isPowerOf2_64(lanes());
-  if (target_.hasGroups() || !canTurn || lanesAreNeighbours(where.index))
+  if (target_.hasGroups() || !canTurn || lanesAreNeighbours(index))
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
-    Expr first = fix(where.index, axis, 0);
-    Expr valid = fix(where.valid, axis, 0);
-    auto isNeighbour = [&](int64_t point) {
-      return (fix(where.index, axis, point) - first).isConst(point) &&
-             view::provablyEqual(fix(where.valid, axis, point), valid);
-    };
+    Expr first = fix(index, axis, 0);
+    auto isNeighbour = [&](int64_t point) { return (fix(index, axis, point) - first).isConst(point); };
     if (sizeOf(axis) >= kFewestTurned && llvm::all_of(llvm::seq<int64_t>(1, sizeOf(axis)), isNeighbour))
       return position;
   }
@@ -131,7 +127,7 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
   bool lanes = hasLanes(axes);
   // Neighbours of a stage whose elements are swizzled among banks are not neighbours in memory.
   bool liesPlain = !swizzles_.lookup(pointer);
-  std::optional<size_t> turned = tile.lanes && liesPlain ? turnedAxis(where, unrolled) : std::nullopt;
+  std::optional<size_t> turned = tile.lanes && liesPlain ? turnedAxis(where.index, unrolled) : std::nullopt;
   std::optional<size_t> woven = tile.lanes && liesPlain ? wovenAxis(where, unrolled) : std::nullopt;
   std::optional<size_t> together = woven ? woven : turned;
   if (together)
@@ -145,15 +141,21 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
         vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
       if (woven)
         return storeWoven(vectors, pointer, fix(where, unrolled, point), pastCaches);
-      // Powers of two are turned at once.
+      // Of points that are there alike, powers of two are turned at once. Masked stores take longer than a branch.
+      SmallVector<view::Index> places;
+      for (next[*turned] = 0; next[*turned] < points; ++next[*turned])
+        places.push_back(fix(where, unrolled, next));
+      auto isAlike = [&](const view::Index &a, const view::Index &b) { return view::provablyEqual(a.valid, b.valid); };
       for (int64_t begin = 0; begin < points; begin += run) {
-        run = int64_t(llvm::bit_floor(uint64_t(points - begin)));
-        next[*turned] = begin;
-        view::Index first = fix(where, unrolled, next);
+        const auto *end = std::find_if_not(&places[begin], places.end(),
+                                           [&](const view::Index &place) { return isAlike(place, places[begin]); });
+        run = int64_t(llvm::bit_floor(uint64_t(end - &places[begin])));
+        if (places[begin].valid.isConst(0))
+          continue;
         if (run == 1)
-          storeLanes(vectors[begin], pointer, first, pastCaches);
+          storeLanes(vectors[begin], pointer, places[begin], pastCaches);
         else
-          storeTurned(ArrayRef(vectors).slice(begin, run), pointer, first, pastCaches);
+          storeTurned(ArrayRef(vectors).slice(begin, run), pointer, places[begin], pastCaches);
       }
       return;
     }

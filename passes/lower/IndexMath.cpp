@@ -132,14 +132,24 @@ view::Index KernelLowering::settled(view::Index where, AxisSet axes) const {
   return {view::simplifyUnder(resolve(where.index), view::logicalAnd({valid, known})), valid};
 }
 
-Expr KernelLowering::insideDomain(Expr valid) {
+Expr KernelLowering::insideDomain(Expr valid, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) {
   if (walk_ != 0 || valid.isConst())
     return valid;
+  // A mask that stands still along an unrolled axis is asked for at its first point, if at any.
+  auto indexAtPoint = [&](Expr index) {
+    index = fix(resolve(index), axes, point);
+    AxisSet others = none();
+    addVariables(index, others);
+    for (unsigned axis : others.set_bits())
+      if (isUnrolled(axis) && axis != unsigned(walk().lane))
+        index = fix(index, axis, 0);
+    return index;
+  };
   auto decide = [&](Expr term) -> Expr {
     for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
       if (term.kind() != Expr::Kind::Less || size.isConst() || !dependsOnLane(index))
         continue;
-      Expr slack = term.operands()[0] - term.operands()[1], own = resolve(index);
+      Expr slack = term.operands()[0] - term.operands()[1], own = indexAtPoint(index);
       Expr step = atLane(slack, 1) - atLane(slack, 0), rest = slack - own * step;
       if (!step.isConst() || step.isConst(0) || atLane(own, 1) - atLane(own, 0) != Expr(1) || dependsOnLane(rest) ||
           slack == own - size) // the guard

@@ -61,7 +61,7 @@ struct Scope {
   size_t keepsFrom = SIZE_MAX; ///< values that belong to this scope or one inside it are computed in this branch
   std::vector<llvm::unique_function<void()>> last; ///< emits the code that goes last
   mlir::Operation *outerBefore = nullptr;          ///< `before` of the outer scope until this one opened
-  view::Expr begin, end;                           ///< of a loop
+  view::Expr begin, end;                           ///< of a loop; of points of its last step: that step
 };
 
 class KernelLowering {
@@ -275,6 +275,12 @@ private:
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth,
                   bool isFar = false);
+  /// The same where points of the axis `turned` of the tile are neighbours in memory while lanes are not.
+  Tile emitTurned(mlir::Value pointer, view::Index where, Tile tile, size_t turned, mlir::Type element, size_t depth,
+                  bool isFar);
+  /// A vector for each of these points, which are neighbours in memory: loaded as one vector of points for each lane.
+  llvm::SmallVector<mlir::Value> loadTurned(mlir::Value pointer, llvm::ArrayRef<view::Index> points, mlir::Type element,
+                                            size_t depth, bool isFar);
   /// With `inside`, a bool, nothing is read if it is false.
   mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
                         mlir::Value inside = {}, bool isFar = false);
@@ -314,7 +320,7 @@ private:
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
   /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
-  std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
+  std::optional<size_t> turnedAxis(view::Expr index, llvm::ArrayRef<int64_t> unrolled) const;
   /// Stores vectors that each have a point of every few neighbours in memory as whole lines.
   void storeWoven(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
   /// The position among `unrolled` of an axis whose points fill the gaps between lanes in memory.
@@ -400,9 +406,9 @@ private:
   /// The place that a tracker reads, gated by the guards about its axes and about `axes`.
   view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
-  /// A mask at one unrolled point, without terms that the domain's size along the lanes settles. Past its end, the mask
-  /// is not asked for, or the guard is in it.
-  view::Expr insideDomain(view::Expr valid);
+  /// A mask at one point of these unrolled axes, without terms that the domain's size along the lanes settles. Past its
+  /// end, the mask is not asked for, or the guard is in it.
+  view::Expr insideDomain(view::Expr valid, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point);
   /// A place at a point inside the domain, gated by the guards about its axes and about `axes`.
   view::Index settled(view::Index where, AxisSet axes) const;
   /// The place that a tracker reads at a point of the current walk inside the domain.

@@ -39,10 +39,9 @@ static constexpr int64_t kPagesOfChunk = 4;
 static constexpr int64_t kFewestMatrices = 8;
 /// With so many rows, adding a page of lines to their totals takes longer than reading that page.
 static constexpr int64_t kRowsOfPage = 2;
-/// If some memory is contiguous along one axis and some along another: the sides of the tiles.
-static constexpr int64_t kTurnedTile = 8;
-/// If that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows of
-/// memory far apart evict each other from a cache, and the TLB holds few of their pages.
+/// If tiles of what is contiguous along two axes are more than the second cache holds, tiles write whole lines, in
+/// blocks of several lines each way: rows of memory far apart evict each other from a cache, and the TLB holds few of
+/// their pages.
 static constexpr int64_t kTurnedBlock = 32, kMostTurned = 16;
 /// So many rows of blocks are chunks enough.
 static constexpr int64_t kEnoughBlocks = 16;
@@ -55,6 +54,10 @@ static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
 /// An element-wise kernel, in which no additions wait for each other, walks an axis of unknown size in several vectors
 /// at a time if that typically has so many.
 static constexpr int64_t kManyVectors = 16;
+/// A loop of so few vectors is unrolled.
+static constexpr int64_t kFewVectors = 4;
+/// Other loops are walked innermost where so many times fewer elements are then loaded one by one.
+static constexpr double kFewerTimes = 2;
 /// A reduced axis of so few points is not a loop, of more if rows read what others have read a step before; nor are two
 /// of so few together, if they have masks.
 static constexpr int64_t kMostUnrolled = 8, kMostSharedTaps = 16, kMostMaskedTaps = 9;
@@ -331,8 +334,8 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes, int64_t fewest) const {
     // A sum of so few known terms is unrolled; without lanes, such rows go into vectors by themselves.
     if (reduced_.contains(axis) && fixedSize(axis) > 0 && fixedSize(axis) <= kMostUnrolled)
       continue;
-    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis) && !wovenWith(axis)) ||
-        areMostlyGathers(loads_, axis))
+    bool hasVectors = isReadAlong(axis) || isWrittenAlong(axis) || wovenWith(axis);
+    if (mostOf(axis) < fewest || !hasVectors || areMostlyGathers(loads_, axis))
       continue;
     double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
     // Of two equal ones, the one along which memory is read: a vector is easier to take apart than to put together.
@@ -363,6 +366,61 @@ std::optional<size_t> Chooser::turnedWith(size_t axis) const {
     if (other != axis && along(other) >= along(axis) / kAlike && mostOf(other) > 1)
       return other;
   return std::nullopt;
+}
+
+bool Chooser::isInSum(const Access &load, size_t lanes, int64_t width) const {
+  bool areFew = fixedSize(lanes) > 0 && fixedSize(lanes) <= kFewVectors * width;
+  return llvm::any_of(reduced_, [&](size_t axis) { return !load.isStill(axis) && !(axis == lanes && areFew); });
+}
+
+std::optional<size_t> Chooser::hoistApart(size_t lanes, int64_t width) {
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return mostOf(axis) <= 1; });
+  if (kept.empty())
+    return std::nullopt;
+  auto timesWith = [&](size_t innermost) {
+    SmallVector<size_t> order(kept);
+    llvm::erase(order, innermost);
+    order.push_back(innermost);
+    double total = 0;
+    for (const Access &load : loads_) {
+      if (load.isStill(lanes) || load.isContiguous(lanes) || isInSum(load, lanes, width))
+        continue;
+      ArrayRef<size_t> around = order;
+      while (!around.empty() && load.isStill(around.back()))
+        around = around.drop_back();
+      double times = 1;
+      for (size_t axis : around)
+        times *= target::typicalSize(func_.getDomain().getSizes()[axis]);
+      total += times;
+    }
+    return total;
+  };
+  size_t last = kept.back(), best = last;
+  for (size_t axis : llvm::reverse(kept))
+    if (timesWith(axis) < timesWith(best))
+      best = axis;
+  if (best == last || timesWith(best) * kFewerTimes > timesWith(last))
+    return last;
+  add(OptKind::SWAP, best, last);
+  swapped_ = {best, last};
+  return best;
+}
+
+std::optional<size_t> Chooser::turnedInSums(size_t axis, int64_t width, std::optional<size_t> innermost) const {
+  std::optional<size_t> best;
+  double most = 0;
+  for (size_t other = 0; other < func_.getDomain().getSizes().size(); ++other) {
+    double elements = 0;
+    for (const Access &access : llvm::concat<const Access>(loads_, stores_)) {
+      bool isHoisted = innermost && access.isStill(*innermost) && !isInSum(access, axis, width);
+      if (!isHoisted && optimize::turnsWith(access, axis, other))
+        elements += optimize::elementsOf(access);
+    }
+    if (elements > most)
+      best = other, most = elements;
+  }
+  return best;
 }
 
 std::optional<size_t> Chooser::sumsBeside(size_t axis) const {
@@ -399,7 +457,11 @@ void Chooser::chooseLanes() {
   }
   if (!best)
     return chooseWalks();
-  if (chooseRowsOfLanes(*best, lanes))
+  // Results that lie along a sum's own axis are stored in tiles, as below.
+  bool writesAlongSum = llvm::any_of(reduced_, [&](size_t terms) {
+    return llvm::any_of(stores_, [&](const Access &store) { return optimize::turnsWith(store, *best, terms); });
+  });
+  if (!writesAlongSum && chooseRowsOfLanes(*best, lanes))
     return;
   if (std::optional<optimize::Woven> woven = wovenWith(*best); woven && reduced_.empty()) {
     add(OptKind::VECTOR, *best, woven->lanes);
@@ -412,6 +474,13 @@ void Chooser::chooseLanes() {
     if (isWrittenAlong(inner) && !isReadAlong(inner) && mostOf(outer) >= side)
       std::swap(inner, outer);
     return turn(inner, outer, side, isWrittenAlong(outer) && !isWrittenAlong(inner));
+  }
+  // Tiles of what lies along another axis are turned in registers, where the loops around do not share it.
+  std::optional<size_t> innermost = reduced_.empty() ? std::nullopt : hoistApart(*best, lanes);
+  if (std::optional<size_t> other = turnedInSums(*best, lanes, innermost); other && !reduced_.empty()) {
+    add(OptKind::VECTOR, *best, lanes);
+    add(reduced_.contains(*other) ? OptKind::UNROLL : OptKind::UPCAST, *other, kTurnedTile);
+    return;
   }
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency. Of lines whose
   // number is not known, so that their totals cannot wait in memory, each has its part read in one piece.

@@ -150,6 +150,15 @@ private:
   }
   /// The points of another axis that fill the gaps between stored elements along this one; nullopt if none do.
   std::optional<optimize::Woven> wovenWith(size_t axis) const;
+  /// Whether a load with `width` lanes along `lanes` stays in the loops of a sum, whatever the order of the others:
+  /// a few vectors are no loop.
+  bool isInSum(const Access &load, size_t lanes, int64_t width) const;
+  /// Walks another of the kept axes innermost where that takes most of what is loaded lane by lane out of the innermost
+  /// loop. The axis that is walked innermost then; nullopt: there is no loop.
+  std::optional<size_t> hoistApart(size_t lanes, int64_t width);
+  /// Another axis of a kernel with sums along which what is apart along this one lies side by side, the most of it;
+  /// nullopt: none is long enough. What moves along neither a sum nor `innermost` does not count.
+  std::optional<size_t> turnedInSums(size_t axis, int64_t width, std::optional<size_t> innermost) const;
   /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
   /// For a kernel that the schedule has hold rows of scores. False for others.
@@ -253,6 +262,7 @@ private:
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;
   std::optional<size_t> uncut_;                      ///< an axis that each chunk walks whole, if there are others
+  std::optional<std::pair<size_t, size_t>> swapped_; ///< axes whose loops have each other's place
   std::optional<size_t> outermost_;                  ///< an axis whose loop goes around those of all others
   std::optional<unsigned> packed_;                   ///< a weight to be packed for the lanes that were chosen
   std::optional<std::pair<size_t, size_t>> windows_; ///< the axes of a window's tile: rows, and the one of its lanes

@@ -248,6 +248,9 @@ void Chooser::chooseLoops(SmallVector<size_t> totals) {
   if (uncut_)
     totals.push_back(*uncut_);
   SmallVector<size_t> loops = keptAxes(totals);
+  if (swapped_)
+    for (size_t &axis : loops)
+      axis = axis == swapped_->first ? swapped_->second : axis == swapped_->second ? swapped_->first : axis;
   if (outermost_) {
     llvm::erase(loops, *outermost_);
     loops.insert(loops.begin(), *outermost_);

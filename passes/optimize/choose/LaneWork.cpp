@@ -38,6 +38,13 @@ static double stepsOfVector(const Access &access, size_t axis, int64_t lanes, bo
   return double(lanes) * (access.strides[axis] ? kApartSteps : kApartSteps + kPlaceSteps);
 }
 
+bool optimize::turnsWith(const Access &access, size_t axis, size_t other) {
+  ArrayRef<Expr> domain = access.op->getParentOfType<FuncOp>().getDomain().getSizes();
+  bool isApart = access.strides[axis] && !access.isStill(axis) && !access.isContiguous(axis);
+  return isApart && access.isContiguous(other) && domain[other].max() >= kTurnedTile &&
+         !optimize::trackerOf(access.op).isMasked();
+}
+
 double optimize::laneSteps(FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
                            const llvm::SmallBitVector &packed) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();

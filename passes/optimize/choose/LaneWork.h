@@ -14,6 +14,13 @@ namespace kiln::optimize {
 double laneSteps(kernel::FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
                  const llvm::SmallBitVector &packed);
 
+/// If some memory is contiguous along one axis and some along another: the sides of the tiles.
+inline constexpr int64_t kTurnedTile = 8;
+
+/// Whether an access that has its elements apart along an axis has them side by side along another one that is long
+/// enough for tiles of both, which are turned in registers.
+bool turnsWith(const Access &access, size_t axis, size_t other);
+
 /// Points of an axis that fill the gaps between an access's elements along another.
 struct Woven {
   size_t axis;
