@@ -9,6 +9,7 @@
 
 #include "passes/optimize/choose/LaneWork.h"
 
+#include "ir/base/AluTraits.h"
 #include "ir/kernel/MatrixProduct.h"
 
 using namespace kiln;
@@ -22,6 +23,10 @@ static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
 static constexpr double kWaitOfTotal = 0.25;
 /// Rows that are read together otherwise, at most; and the registers that hold no totals then.
 static constexpr int64_t kRowsOfStream = 8, kOtherRegisters = 4;
+/// What is computed from sums of rows takes so many steps that it pays to store the sums and have lanes along them; and
+/// how many vectors of sums wait at a time.
+static constexpr double kFewestStepsInLanes = 8;
+static constexpr int64_t kVectorsOfSums = 4;
 /// Matrix instructions in flight: one waits for its sums longer than it takes.
 static constexpr int64_t kMatrices = 4;
 
@@ -126,13 +131,16 @@ std::optional<SmallVector<Access>> Chooser::streamsAlong(size_t columns) const {
   return matrices.empty() ? std::nullopt : std::optional(matrices);
 }
 
-bool Chooser::readAsRows(ArrayRef<Access> matrices, size_t columns) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), sums = matrices.size();
+std::optional<size_t> Chooser::rowsAlong(ArrayRef<Access> matrices) const {
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {
     return llvm::all_of(matrices, [&](const Access &matrix) { return matrix.isContiguous(axis); });
   });
-  if (inner == reduced_.end() || fixedSize(*inner) < lanes)
-    return false;
+  return inner == reduced_.end() || fixedSize(*inner) < lanes ? std::nullopt : std::optional(*inner);
+}
+
+Chooser::RowBlock Chooser::rowBlock(ArrayRef<Access> matrices, size_t inner, int64_t sums, int64_t rows) const {
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
   double bytes = 0;
   for (const Access &matrix : matrices)
     bytes += optimize::elementsOf(matrix) * double(bytesOfElement(matrix));
@@ -140,13 +148,53 @@ bool Chooser::readAsRows(ArrayRef<Access> matrices, size_t columns) {
   // several rows read together share the vector, and their lanes are added up together at the end. What the second
   // cache does not hold may come from memory, as other kernels' matrices took its place.
   bool isFar = bytes > double(target_.cacheBytes(2));
-  if (isFar && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
-    add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
-    return true;
-  }
+  if (isFar && fixedSize(inner) >= kFewestStreamSteps * kTotalsOfStream * lanes)
+    return {1, kTotalsOfStream * lanes};
   int64_t totals = target_.vectorRegisters() - kOtherRegisters;
+  return {evenPart(rows, std::clamp<int64_t>(totals / sums, 1, kRowsOfStream)), lanes};
+}
+
+bool Chooser::readAsRows(ArrayRef<Access> matrices, size_t columns) {
+  std::optional<size_t> inner = rowsAlong(matrices);
+  if (!inner)
+    return false;
+  auto [rows, lanes] = rowBlock(matrices, *inner, /*sums=*/matrices.size(), countOf_[columns]);
   add(OptKind::VECTOR, *inner, lanes);
-  add(OptKind::UPCAST, columns, evenPart(countOf_[columns], std::clamp<int64_t>(totals / sums, 1, kRowsOfStream)));
+  if (rows > 1)
+    add(OptKind::UPCAST, columns, rows);
+  return true;
+}
+
+double Chooser::stepsAfterSums() const {
+  double steps = 0;
+  for (auto alu : func_.getBody().getOps<AluOp>())
+    if (llvm::any_of(func_.getBody().getOps<ReduceOp>(),
+                     [&](ReduceOp reduce) { return kernel::isComputedFrom(alu.getResult(), reduce.getResult()); }))
+      steps += aluTraits(alu.getKind().getValue()).steps;
+  return steps;
+}
+
+bool Chooser::holdSumsOfRows(ArrayRef<Access> matrices, size_t columns) {
+  std::optional<size_t> inner = rowsAlong(matrices);
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  if (!inner || stepsAfterSums() < kFewestStepsInLanes)
+    return false;
+  int64_t points = target::largestPart(fixedSize(columns), kVectorsOfSums * lanes, lanes);
+  if (points == 0)
+    points = lanes;
+  auto [rows, width] = rowBlock(matrices, *inner, /*sums=*/1, points);
+  if (rows == 1) // read as fast as memory is, whatever is computed meanwhile
+    return false;
+  int64_t tile = add(OptKind::TILE, columns, points);
+  chooseChunks(keptAxes());
+  for (auto reduce : func_.getBody().getOps<ReduceOp>()) {
+    StageOp sum = trial_.hold(trial_.copyOf(reduce.getResult()), loopOf(columns));
+    if (!trial_.fits())
+      return false;
+    trial_.apply(OptKind::VECTOR, optimize::axesAlong(sum, *inner).back(), width);
+    trial_.apply(OptKind::UPCAST, optimize::axesAlong(sum, columns).front(), rows);
+  }
+  add(OptKind::VECTOR, tile, lanes);
   return true;
 }
 
@@ -158,6 +206,8 @@ bool Chooser::chooseStreams() {
     std::optional<SmallVector<Access>> matrices = fixedSize(n) >= lanes ? streamsAlong(n) : std::nullopt;
     if (!matrices)
       continue;
+    if (tryWay([&](Chooser &tried) { return tried.holdSumsOfRows(*matrices, n); }))
+      return true;
     if (!readAsRows(*matrices, n)) {
       if (!llvm::all_of(*matrices, [&](const Access &matrix) { return isReadOnce(matrix); }))
         continue;

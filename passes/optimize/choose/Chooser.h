@@ -184,6 +184,20 @@ private:
   /// The matrices of these sums, one for each: they stand still along no kept axis, and what they are multiplied with
   /// stands still along `columns`. nullopt for other sums.
   std::optional<llvm::SmallVector<Access>> streamsAlong(size_t columns) const;
+  /// The axis of the sums along which the rows of all matrices lie; nullopt: they do not, or have fewer terms than a
+  /// vector has lanes.
+  std::optional<size_t> rowsAlong(llvm::ArrayRef<Access> matrices) const;
+  /// How many rows are read together, and by vectors of how many terms.
+  struct RowBlock {
+    int64_t rows, lanes;
+  };
+  /// That of so many sums, of `rows` rows each.
+  RowBlock rowBlock(llvm::ArrayRef<Access> matrices, size_t inner, int64_t sums, int64_t rows) const;
+  /// The steps that an element of the result takes after its sums.
+  double stepsAfterSums() const;
+  /// Lanes along the sums, which are stored for what is computed from them: that has lanes along the rows. False if the
+  /// matrices' rows do not lie so or are read in one piece, or if that takes few steps.
+  bool holdSumsOfRows(llvm::ArrayRef<Access> matrices, size_t columns);
   /// Lanes along the sums. False if the matrices' rows do not lie so.
   bool readAsRows(llvm::ArrayRef<Access> matrices, size_t columns);
   /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
