@@ -360,7 +360,7 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
     scope->substitutions[variableOf(axis)] = view::mod(rest, sizeOf(axis));
     rest = view::floorDiv(rest, sizeOf(axis));
   }
-  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scope->outerBefore = goBefore(range);
   scopes_.push_back(std::move(scope));
   Tile tile = emit(stage.getInput());
   Expr place = isInOrder ? resolve(first) + element : resolve(stageIndex(stage));

@@ -107,6 +107,9 @@ private:
   /// The builder, set to the end of the code so far of a scope.
   mlir::OpBuilder &at(size_t depth);
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
+  /// Has the code of the innermost scope, and of those that share its block, go before an op; null: at the end. Returns
+  /// what it went before.
+  mlir::Operation *goBefore(mlir::Operation *op);
   /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
   void inScope(size_t depth, llvm::function_ref<void()> body);
   struct LoopEnd {

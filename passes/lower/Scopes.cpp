@@ -72,6 +72,16 @@ OpBuilder &KernelLowering::at(size_t depth) {
   return builder_;
 }
 
+Operation *KernelLowering::goBefore(Operation *op) {
+  // A step of a row has its code in the block around it.
+  Operation *outer = scopes_.back()->before;
+  Block *block = scopes_.back()->block;
+  for (std::unique_ptr<Scope> &scope : llvm::reverse(scopes_))
+    if (scope->block == block)
+      scope->before = op;
+  return outer;
+}
+
 void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
   std::vector<std::unique_ptr<Scope>> inner(std::make_move_iterator(scopes_.begin() + depth + 1),
                                             std::make_move_iterator(scopes_.end()));
@@ -207,7 +217,7 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   scope->tested = std::move(settled);
   scope->tests = std::move(tests);
   scope->begun = std::move(begun);
-  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scope->outerBefore = goBefore(range);
   scopes_.push_back(std::move(scope));
   return range;
 }
@@ -232,7 +242,7 @@ uop::RangeOp KernelLowering::openPoints(int64_t axis, int64_t loop, const Steps 
   scope->inside = true;
   scope->tested.push_back(guard);
   scope->tests.push_back(resolve(guard));
-  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scope->outerBefore = goBefore(range);
   scopes_.push_back(std::move(scope));
   return range;
 }
@@ -243,7 +253,7 @@ void KernelLowering::closeLoop(ValueRange yields) {
   uop::YieldOp::create(here(), loc_, yields);
   Operation *outerBefore = scopes_.back()->outerBefore;
   scopes_.pop_back();
-  scopes_.back()->before = outerBefore;
+  goBefore(outerBefore);
 }
 
 void KernelLowering::inSteps(int64_t axis, Expr begin, Expr end, llvm::function_ref<void()> body) {
@@ -257,7 +267,7 @@ void KernelLowering::inSteps(int64_t axis, Expr begin, Expr end, llvm::function_
   scope->variables[variableOf(axis)] = range.getIndex();
   scope->begin = begin;
   scope->end = end;
-  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scope->outerBefore = goBefore(range);
   scopes_.push_back(std::move(scope));
   body();
   closeLoop({});
@@ -269,7 +279,7 @@ void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) 
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
-    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scope->outerBefore = goBefore(branch);
     scopes_.push_back(std::move(scope));
     body(region == &branch.getThenRegion());
     closeLoop({});
@@ -434,7 +444,7 @@ void KernelLowering::inTest(Value condition, llvm::function_ref<void()> body) {
   auto branch = uop::IfOp::create(here(), loc_, condition);
   auto scope = std::make_unique<Scope>();
   scope->block = &branch.getThenRegion().emplaceBlock();
-  scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+  scope->outerBefore = goBefore(branch);
   scopes_.push_back(std::move(scope));
   body();
   closeLoop({});
