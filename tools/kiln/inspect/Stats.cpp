@@ -1,12 +1,13 @@
 //===- Stats.cpp - A compiled model in numbers --------------------------===//
 //
 // Sizes may be open, so that a number is an expression until the sizes are chosen: each symbol counts as its default. A
-// kernel may be one of several for different sizes. Only those for the current sizes are launched, and count.
+// kernel may be one of several for different sizes. Those that are launched at the defaults count.
 // Everything is counted first, into one structure, which is then printed for people or for scripts.
 //
 //===--------------------------------------------------------------------===//
 #include "Stats.h"
 
+#include "DefaultSizes.h"
 #include "Growth.h"
 #include "Json.h"
 #include "ir/graph/Graph.h"
@@ -27,53 +28,6 @@ static constexpr double kKilo = 1e3, kMega = 1e6;
 namespace {
 struct WeightCount {
   int64_t weights = 0, bytes = 0, recipeWeights = 0, recipeBytes = 0;
-};
-
-/// The sizes that --stats counts at: each symbol's default.
-class Defaults {
-public:
-  explicit Defaults(host::ProgramOp program) {
-    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
-      values_[symbol.getName()] = symbol.getValue();
-  }
-
-  double evaluate(Expr expr) const {
-    llvm::DenseMap<Expr, int64_t> values;
-    expr.forEachVariable([&](Expr symbol) { values[symbol] = valueOf(symbol); });
-    return expr.evaluate(values).value_or(0);
-  }
-
-  /// Whether a kernel is one for these sizes: the bounds of its symbols include them.
-  bool suit(uop::FuncOp kernel) const {
-    return llvm::all_of(kernel.getSizes().getSizes(), [&](Expr size) {
-      bool isWithin = true;
-      size.forEachVariable(
-          [&](Expr symbol) { isWithin &= symbol.min() <= valueOf(symbol) && valueOf(symbol) <= symbol.max(); });
-      return isWithin;
-    });
-  }
-
-  std::string text() const {
-    std::string text;
-    for (const auto &[name, value] : values_)
-      text += (text.empty() ? " at " : ", ") + plainText(name) + " = " + std::to_string(value);
-    return text;
-  }
-
-  Json json() const {
-    Json sizes = Json::object();
-    for (const auto &[name, value] : values_)
-      sizes[plainText(name)] = value;
-    return sizes;
-  }
-
-private:
-  int64_t valueOf(Expr symbol) const {
-    auto known = values_.find(symbol.name());
-    return known == values_.end() ? std::max<int64_t>(symbol.min(), 1) : known->second;
-  }
-
-  llvm::MapVector<llvm::StringRef, int64_t> values_;
 };
 } // namespace
 
@@ -98,6 +52,7 @@ struct LaunchRow {
   double others = 0;     ///< index and mask arithmetic, and recomputation
   double bytes = 0;
   double microseconds = 0; ///< expected
+  double scratch = 0;      ///< bytes per thread
   int64_t samples = 1;     ///< of a batch that is walked sample by sample
   bool isLaunched = true;  ///< false: the kernel is for other sizes
 };
@@ -113,33 +68,37 @@ struct Statistics {
 };
 } // namespace
 
-static std::vector<LaunchRow> countLaunches(host::ProgramOp program, mlir::ModuleOp module, const Defaults &defaults) {
+static double scratchOf(host::LaunchOp launch) {
+  double scratch = 0;
+  for (mlir::Value buffer : launch.getBuffers())
+    if (auto own = buffer.getDefiningOp<host::ScratchOp>())
+      if (auto planned = own->getAttrOfType<mlir::IntegerAttr>("peak"))
+        scratch += double(planned.getInt());
+  return scratch;
+}
+
+static std::vector<LaunchRow> countLaunches(host::ProgramOp program, mlir::ModuleOp module, DefaultSizes &defaults) {
   std::vector<LaunchRow> rows;
   program.walk([&](host::LaunchOp launch) {
     auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
     LaunchRow row{.kernel = launch.getKernel().str(), .nodes = plainText(launch.getOrigin())};
     if (auto batch = launch->getParentOfType<host::BatchOp>())
       row.samples = int64_t(batch.getSamples());
-    row.isLaunched = defaults.suit(kernel);
-    auto number = [&](Expr expr) { return row.isLaunched ? defaults.evaluate(expr) : 0; };
+    row.isLaunched = defaults.reaches(launch, kernel);
+    auto number = [&](Expr expr) { return row.isLaunched ? defaults.evaluate(launch, kernel, expr) : 0; };
     row.operations = number(uop::modelOperationsOf(kernel));
     row.bytes = number(kernel.getBytes().getValue());
     row.others = std::max(0.0, number(kernel.getOperations().getValue()) - row.operations);
     row.microseconds = number(uop::expectedPicosecondsOf(kernel)) / kMega;
+    row.scratch = row.isLaunched ? scratchOf(launch) : 0;
     rows.push_back(std::move(row));
   });
   return rows;
 }
 
 static void countMemory(host::ProgramOp program, Statistics &all) {
-  program.walk([&](host::LaunchOp launch) {
-    double scratch = 0;
-    for (mlir::Value buffer : launch.getBuffers())
-      if (auto own = buffer.getDefiningOp<host::ScratchOp>())
-        if (auto planned = own->getAttrOfType<mlir::IntegerAttr>("peak"))
-          scratch += planned.getInt();
-    all.scratch = std::max(all.scratch, scratch);
-  });
+  for (const LaunchRow &row : all.rows)
+    all.scratch = std::max(all.scratch, row.scratch);
   program.walk([&](mlir::Operation *arena) {
     if (!llvm::isa<host::ArenaOp, host::ZerosOp, host::PlanOp>(arena))
       return;
@@ -151,7 +110,7 @@ static void countMemory(host::ProgramOp program, Statistics &all) {
 }
 
 static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
-  Defaults defaults(program);
+  DefaultSizes defaults(program);
   Statistics all;
   all.rows = countLaunches(program, module, defaults);
   all.at = defaults.text();
