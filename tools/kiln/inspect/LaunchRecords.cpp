@@ -1,5 +1,6 @@
 #include "LaunchRecords.h"
 
+#include "SizeVariants.h"
 #include "ir/base/DType.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Roles.h"
@@ -42,9 +43,11 @@ LaunchRecords::LaunchRecords(mlir::ModuleOp module) {
   llvm::StringMap<unsigned> uses;
   for (auto program : module.getOps<host::ProgramOp>())
     program.walk([&](host::LaunchOp op) {
-      Launch &launch = launches_.emplace_back(
-          Launch{op.getKernel().str(), op.getKernel().str(), op.getOrigin().str(), {}, branchesAround(op)});
+      Launch &launch = launches_.emplace_back(Launch{
+          op.getKernel().str(), op.getKernel().str(), op.getOrigin().str(), {}, branchesAround(op), forSizes(op), ""});
       ++uses[launch.kernel];
+      if (host::LaunchOp main = mainVariant(op); main && main != op)
+        launch.standsIn = main.getKernel().str();
       if (mlir::ArrayAttr tensors = op.getTensorsAttr())
         launch.tensors = llvm::to_vector(tensors.getAsRange<host::TensorAttr>());
     });

@@ -24,6 +24,8 @@ struct Launch {
   llvm::SmallVector<host::TensorAttr> tensors;
   /// "the then branch of 'If_0', the else branch of 'If_3'", from the outside in; "" for a launch of every run.
   std::string branches;
+  std::string forSizes; ///< "step of 2 to 8" if other launches are for other sizes
+  std::string standsIn; ///< the kernel of the launch that computes the same for other sizes, and says what that is
 
   /// Whether the launch computes the tensor, or only reads it.
   static bool computes(host::TensorAttr tensor);

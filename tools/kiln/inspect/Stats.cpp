@@ -10,6 +10,7 @@
 #include "DefaultSizes.h"
 #include "Growth.h"
 #include "Json.h"
+#include "SizeVariants.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
@@ -48,6 +49,7 @@ namespace {
 /// A launch of a kernel, at the defaults of the symbols.
 struct LaunchRow {
   std::string kernel, nodes;
+  std::string forSizes;  ///< "step of 2 to 8" if there are others for other sizes
   double operations = 0; ///< those that the model asks for, of one sample
   double others = 0;     ///< index and mask arithmetic, and recomputation
   double bytes = 0;
@@ -81,7 +83,8 @@ static std::vector<LaunchRow> countLaunches(host::ProgramOp program, mlir::Modul
   std::vector<LaunchRow> rows;
   program.walk([&](host::LaunchOp launch) {
     auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
-    LaunchRow row{.kernel = launch.getKernel().str(), .nodes = plainText(launch.getOrigin())};
+    LaunchRow row{
+        .kernel = launch.getKernel().str(), .nodes = plainText(launch.getOrigin()), .forSizes = forSizes(launch)};
     if (auto batch = launch->getParentOfType<host::BatchOp>())
       row.samples = int64_t(batch.getSamples());
     row.isLaunched = defaults.reaches(launch, kernel);
@@ -126,28 +129,42 @@ static std::string counted(size_t count, llvm::StringRef one, llvm::StringRef se
   return (llvm::Twine(count) + " " + (count == 1 ? one : several)).str();
 }
 
-/// A line for each launch at these sizes, one for those for other sizes, and one for all.
+/// The kernels that are not launched at these sizes, each with those that it is for.
+static void printOthers(const Statistics &all, llvm::raw_ostream &out) {
+  size_t launches = 0;
+  llvm::MapVector<llvm::StringRef, llvm::StringRef> kernels;
+  for (const LaunchRow &row : all.rows)
+    if (!row.isLaunched) {
+      ++launches;
+      kernels.try_emplace(row.kernel, row.forSizes);
+    }
+  if (!launches)
+    return;
+  out << llvm::formatv("{0} for other sizes:\n", counted(launches, "more launch is", "more launches are"));
+  for (const auto &[kernel, sizes] : kernels)
+    out << "  " << kernel << (sizes.empty() ? "" : ": for ") << sizes << "\n";
+}
+
+/// A line for each launch at these sizes, those for other sizes, and a line for all.
 static void printLaunches(const Statistics &all, llvm::raw_ostream &out) {
   double operations = 0, bytes = 0;
-  size_t launches = 0, others = 0;
+  size_t launches = 0;
   llvm::StringSet<> kernels;
   out << llvm::formatv("{0,-32}{1,14}{2,14}{3,14}{4,14}  {5}\n", "kernel", "kFLOP", "others, k", "kB", "expected, us",
                        "from");
   for (const LaunchRow &row : all.rows) {
-    if (!row.isLaunched) {
-      ++others;
+    if (!row.isLaunched)
       continue;
-    }
     out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", row.kernel, row.operations / kKilo,
                          row.others / kKilo, row.bytes / kKilo, row.microseconds,
-                         row.nodes + (row.samples > 1 ? " x " + std::to_string(row.samples) : ""));
+                         row.nodes + (row.samples > 1 ? " x " + std::to_string(row.samples) : "") +
+                             (row.forSizes.empty() ? "" : ", for " + row.forSizes));
     operations += double(row.samples) * row.operations;
     bytes += double(row.samples) * row.bytes;
     launches += row.samples;
     kernels.insert(row.kernel);
   }
-  if (others)
-    out << llvm::formatv("{0} more {1} for other sizes\n", others, others == 1 ? "launch is" : "launches are");
+  printOthers(all, out);
   out << llvm::formatv("{0} of {1}, {2:F3} MFLOP, {3:F3} MB moved{4}\n", counted(launches, "launch", "launches"),
                        counted(kernels.size(), "kernel", "kernels"), operations / kMega, bytes / kMega, all.at);
 }
@@ -175,7 +192,7 @@ void driver::printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::
   document["model"] = model.str();
   document["sizes"] = all.sizes;
   Json &launches = document["launches"] = Json::array();
-  for (const LaunchRow &row : all.rows)
+  for (const LaunchRow &row : all.rows) {
     launches.push_back({{"kernel", row.kernel},
                         {"nodes", nodesOf(row.nodes)},
                         {"at_these_sizes", row.isLaunched},
@@ -184,6 +201,9 @@ void driver::printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::
                         {"other_operations", int64_t(row.others)},
                         {"bytes", int64_t(row.bytes)},
                         {"expected_us", row.microseconds}});
+    if (!row.forSizes.empty())
+      launches.back()["for_sizes"] = row.forSizes;
+  }
   document["temporary_bytes"] = int64_t(all.peak);
   document["live_bytes"] = int64_t(all.live);
   document["scratch_bytes_per_thread"] = int64_t(all.scratch);

@@ -135,6 +135,8 @@ static void printPart(const LaunchRecords &records, const Launch &launch, String
   out << "  " << launch.name << companions(launch, node);
   if (!launch.branches.empty())
     out << ", in " << launch.branches;
+  if (!launch.forSizes.empty())
+    out << ", for " << launch.forSizes;
   out << "\n";
   std::string inner;
   for (auto [position, tensor] : llvm::enumerate(launch.tensors)) {
@@ -177,7 +179,10 @@ static void printKernel(const LaunchRecords &records, StringRef name, llvm::raw_
     for (host::TensorAttr tensor : launch.tensors)
       if (Launch::computes(tensor))
         nodes.insert(tensor.getNode());
-    if (nodes.empty())
+    if (!launch.standsIn.empty())
+      out << "'" << plainText(name) << "': computes " << plainText(launch.origin) << " as " << launch.standsIn
+          << " does, for " << launch.forSizes << "\n";
+    else if (nodes.empty())
       out << "'" << plainText(name) << "': a kernel for " << plainText(launch.origin)
           << "; nothing says which tensors it makes\n";
     for (StringRef node : nodes) {
