@@ -16,7 +16,7 @@ int main(void) {
     fprintf(stderr, "digit: %s\n", error);
     return 1;
   }
-  if (mnist_run_into(context, image, scores, MNIST_PLUS214_OUTPUT_0_ELEMENTS, NULL)) {
+  if (mnist_run_into(context, image, scores, MNIST_PLUS214_OUTPUT_0_ELEMENTS)) {
     fprintf(stderr, "digit: %s\n", mnist_error(context));
     return 1;
   }

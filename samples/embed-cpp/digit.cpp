@@ -29,7 +29,7 @@ public:
 
   Scores operator()(const Image &image) {
     Scores scores;
-    if (mnist_run_into(context_.get(), image.data(), scores.data(), scores.size(), nullptr))
+    if (mnist_run_into(context_.get(), image.data(), scores.data(), scores.size()))
       throw std::runtime_error(mnist_error(context_.get()));
     return scores;
   }

@@ -37,7 +37,7 @@ static void read_digit(void) {
     say(error);
     return;
   }
-  if (mnist_run_into(context, picture, scores, 10, NULL)) {
+  if (mnist_run_into(context, picture, scores, 10)) {
     say(mnist_error(context));
     return;
   }

@@ -12,7 +12,7 @@ int main(void) {
     return 1;
   if (reader_create(NULL, &reader, NULL, 0) || softmax_create(NULL, &softmax, NULL, 0))
     return 1;
-  if (reader_run(reader, image, &scores, NULL) || softmax_run(softmax, /*rows=*/1, scores, &probabilities, NULL))
+  if (reader_run(reader, image, &scores) || softmax_run(softmax, /*rows=*/1, scores, &probabilities, NULL))
     return 1;
   for (int digit = 0; digit < 10; digit++)
     if (probabilities[digit] >= 0.01f)

@@ -36,7 +36,7 @@ def check_rebuild(prefix, folder):
     write("graph.json", '{"inputs": [], "weights": [{"name": "w", "file": "w 1.npy"}], "outputs": ["y"],'
                         ' "nodes": [{"op": "add", "inputs": ["w", "w"], "output": "y"}]}')
     write("main.c", '#include "sum.h"\n#include <stdio.h>\nint main(void) { kiln_context *context; const float *y;\n'
-                    'return sum_create(NULL, &context, NULL, 0) || sum_run(context, &y, NULL) || printf("%g\\n", *y) < 0; }\n')
+                    'return sum_create(NULL, &context, NULL, 0) || sum_run(context, &y) || printf("%g\\n", *y) < 0; }\n')
     write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(rebuilt LANGUAGES C)\nfind_package(kiln REQUIRED)\n"
                             "kiln_add_model(sum graph.json)\nadd_executable(rebuilt main.c)\n"
                             "target_link_libraries(rebuilt PRIVATE sum)\n")

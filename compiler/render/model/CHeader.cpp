@@ -231,7 +231,13 @@ void HeaderWriter::describeParameters() {
   });
 }
 
-/// "(kiln_context *context, …)"; an output is a pointer of this type and then the text, in which $ is its name.
+/// Whether its rank or some of its sizes are known only after a run.
+static bool isOpen(const PortEntry &port) {
+  return port.optionalAxes > 0 || llvm::any_of(port.dims, [](const DimEntry &dim) { return dim.size < 0; });
+}
+
+/// "(kiln_context *context, …)"; an output is a pointer of this type and then the text, in which $ is its name, and its
+/// dims where they are not fixed.
 void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput) {
   auto withType = [](llvm::StringRef pattern, const PortEntry &port, llvm::StringRef name) {
     return fillPattern(pattern, [&](char c) { return c == 't' ? typeInC(port.element).str() : name.str(); });
@@ -246,7 +252,8 @@ void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef a
   }
   for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_))
     if (!tables_.aliasOfOutput(index))
-      out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name);
+      out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name)
+           << (isOpen(port) ? ", int64_t *" + name + "_dims" : "");
   out_ << ") {\n";
 }
 
@@ -279,11 +286,13 @@ void HeaderWriter::writeInputs() {
 }
 
 void HeaderWriter::writeRun() {
-  out_ << "/* Runs the model. Outputs are in memory of the context until its next run, and may be inputs of that run.\n"
-          " * If the pointer to an output's dims is not NULL, the dims are written there.\n";
+  out_
+      << "/* Runs the model. Outputs are in memory of the context until its next run, and may be inputs of that run.\n";
+  if (llvm::any_of(tables_.outputs, isOpen))
+    out_ << " * The dims of an output whose shape is not fixed are written to its _dims, unless that is NULL.\n";
   describeParameters();
   out_ << " */\nstatic inline kiln_status " << prefix_ << "_run";
-  writeParameters("const $t **", ", int64_t *$n_dims");
+  writeParameters("const $t **", "");
   writeInputs();
   out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
        << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
@@ -293,12 +302,9 @@ void HeaderWriter::writeRun() {
     std::string slot = "kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
     out_ << "  *" << name << " = (const " << typeInC(port.element) << " *)" << slot << "data;\n";
-    if (port.dims.empty()) {
-      out_ << "  (void)" << name << "_dims;\n";
-      continue;
-    }
-    out_ << "  for (int axis = 0; " << name << "_dims && axis < " << port.dims.size() << "; axis++)\n    " << name
-         << "_dims[axis] = " << slot << "dims[axis];\n";
+    if (isOpen(port))
+      out_ << "  for (int axis = 0; " << name << "_dims && axis < " << port.dims.size() << "; axis++)\n    " << name
+           << "_dims[axis] = " << slot << "dims[axis];\n";
   }
   out_ << "  return kiln_result;\n}\n\n";
 }
@@ -307,7 +313,7 @@ void HeaderWriter::writeRunInto() {
   out_ << "/* The same with results in the caller's memory, which has room for so many elements. */\n"
           "static inline kiln_status "
        << prefix_ << "_run_into";
-  writeParameters("$t *", ", int64_t $n_room, int64_t *$n_dims");
+  writeParameters("$t *", ", int64_t $n_room");
   writeInputs();
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     if (tables_.aliasOfOutput(index))
@@ -321,20 +327,11 @@ void HeaderWriter::writeRunInto() {
        << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     const std::string &name = outputs_[index];
-    if (tables_.aliasOfOutput(index))
-      continue;
-    if (port.dims.empty())
-      out_ << "  (void)" << name << "_dims;\n";
-    else
+    if (!tables_.aliasOfOutput(index) && isOpen(port))
       out_ << "  for (int axis = 0; " << name << "_dims && !kiln_result && axis < " << port.dims.size()
            << "; axis++)\n    " << name << "_dims[axis] = kiln_outputs[" << index << "].dims[axis];\n";
   }
   out_ << "  return kiln_result;\n}\n";
-}
-
-/// Whether its rank or some of its sizes are known only after a run.
-static bool isOpen(const PortEntry &port) {
-  return port.optionalAxes > 0 || llvm::any_of(port.dims, [](const DimEntry &dim) { return dim.size < 0; });
 }
 
 void HeaderWriter::writeStructs() {
@@ -396,7 +393,8 @@ void HeaderWriter::writeRunStructs(bool isInto) {
       out_ << "  const " << typeInC(port.element) << " *kiln_output" << index << ";\n";
       found << "  outputs->" << name << " = (" << typeInC(port.element) << " *)kiln_output" << index << ";\n";
     }
-    passed << (isOpen(port) ? ", outputs->" + name + "_dims" : ", NULL");
+    if (isOpen(port))
+      passed << ", outputs->" << name << "_dims";
   }
   if (symbols_.empty() && inputs_.empty())
     out_ << "  (void)inputs;\n";
