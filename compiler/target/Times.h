@@ -14,6 +14,8 @@ namespace kiln::target::times {
 
 /// A vector of results, two per cycle of a core; and a byte of memory at 10 GB/s.
 inline constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
+/// The most that a core moves in a nanosecond if its own caches hold all of it, or the one that cores share.
+inline constexpr double kOwnCacheBytesPerNs = 250, kSharedCacheBytesPerNs = 100;
 /// The extra time to write a byte to memory or read it from there, compared with the last cache.
 inline constexpr double kFarByteNanoseconds = 0.03;
 

@@ -5,7 +5,8 @@
 // of the model, and a kernel that does much of them shows as slow.
 //
 // The rates are the module's, and so are the rules: an element-wise operation has its row's steps, a sum of products
-// the rate of products, each buffer is moved once, and a launch takes its time.
+// the rate of products, each buffer is moved once, and a launch takes its time. A cache that holds all buffers gives
+// them at its own rate: they were there before, or in the run before.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/lower/ModelCost.h"
@@ -14,6 +15,7 @@
 
 #include "ir/base/AluTraits.h"
 #include "ir/kernel/Walk.h"
+#include "target/Times.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -49,6 +51,23 @@ static bool isProduct(Value value, const llvm::DenseMap<Value, Known> &known) {
     return false;
   const llvm::SmallBitVector &a = known.at(alu->getOperand(0)).axes, &b = known.at(alu->getOperand(1)).axes;
   return a.test(b) && b.test(a);
+}
+
+/// In picoseconds; caches are smaller and faster than what comes after them.
+static Expr timeToMove(Expr bytes, TargetAttr target) {
+  auto ofByte = [](double bytesPerNs) { return int64_t(std::llround(1000 / bytesPerNs)); };
+  const std::pair<int64_t, double> caches[] = {{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
+                                               {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}};
+  int64_t slower = ofByte(target.getRates().getBytesPerNs());
+  Expr time = bytes * slower;
+  for (auto [size, rate] : llvm::reverse(caches)) {
+    int64_t cached = ofByte(rate);
+    if (size && cached < slower) {
+      time = time - bytes * view::less(bytes, size + 1) * (slower - cached);
+      slower = cached;
+    }
+  }
+  return time;
 }
 
 lower::ModelCost lower::modelCostOf(FuncOp func, TargetAttr target) {
@@ -103,6 +122,6 @@ lower::ModelCost lower::modelCostOf(FuncOp func, TargetAttr target) {
     if (op.getNumResults())
       known[op.getResult(0)] = value;
   }
-  time = time + countBytes(func) * picoseconds(1, rates.getBytesPerNs()) + picoseconds(rates.getLaunchNs(), 1);
+  time = time + timeToMove(countBytes(func), target) + picoseconds(rates.getLaunchNs(), 1);
   return {operations, time};
 }

@@ -9,7 +9,7 @@ namespace kiln::lower {
 /// For one launch, whatever its opts are. Ops that only tell where an element is, or whether it exists, do not count.
 struct ModelCost {
   view::Expr operations;  ///< each once for every point of its value, a step of a sum too
-  view::Expr picoseconds; ///< by the device's rates, which the schedule used to choose the kernel
+  view::Expr picoseconds; ///< by the device's rates, and those of its caches
 };
 ModelCost modelCostOf(kernel::FuncOp func, TargetAttr target);
 

@@ -30,11 +30,20 @@ static void log_launch(kiln_context *context, const kiln_device *on, const kiln_
   kiln_log(context, line);
 }
 
+/* The most that the device moves in a nanosecond of so many bytes: those that fit a cache may come from there. */
+static double bytes_per_ns(const kiln_place *place, int64_t bytes) {
+  for (size_t i = 0; i < sizeof place->caches / sizeof *place->caches; i++)
+    if (bytes <= place->caches[i].bytes)
+      return place->caches[i].bytes_per_ns;
+  return place->bytes_per_ns;
+}
+
 /* The time that one of the two takes at the device's peak; 0 if that is not known. */
 static double least_seconds(const kiln_place *place, const int64_t estimates[KILN_ESTIMATES]) {
   if (place->operations_per_ns <= 0 || place->bytes_per_ns <= 0)
     return 0;
-  double computed = (double)estimates[0] / place->operations_per_ns, moved = (double)estimates[1] / place->bytes_per_ns;
+  double computed = (double)estimates[0] / place->operations_per_ns;
+  double moved = (double)estimates[1] / bytes_per_ns(place, estimates[1]);
   return (computed > moved ? computed : moved) * 1e-9;
 }
 

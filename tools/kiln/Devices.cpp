@@ -1,13 +1,16 @@
 #include "Devices.h"
 
+#include "inspect/Growth.h"
 #include "inspect/Json.h"
 #include "render/c/CHost.h"
 #include "running/InterpDevice.h"
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"
 #include "target/Cpu.h"
+#include "target/Times.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -79,26 +82,37 @@ static Found find(const kiln_device &device) {
   return found;
 }
 
-/// "znver4, vectors of 512 bits"; "" if this CPU is not known.
-static std::string describeThisCpu() {
+/// "znver4, vectors of 512 bits", and its rates; nothing if this CPU is not known.
+static Found findThisCpu() {
   llvm::Expected<target::Cpu> cpu = target::describeCpu("");
   if (!cpu) {
     llvm::consumeError(cpu.takeError());
-    return "";
+    return {};
   }
   mlir::MLIRContext context;
   context.loadDialect<KilnDialect>();
-  unsigned bits = target::cpuTarget("cpu", *cpu, &context).vectorBits();
-  return cpu->name + ", vectors of " + std::to_string(bits) + " bits";
+  TargetAttr target = target::cpuTarget("cpu", *cpu, &context);
+  return {{cpu->name + ", vectors of " + std::to_string(target.vectorBits()) + " bits"},
+          "",
+          CoreRates{target.getRates().getProductOpsPerNs(),
+                    target.getRates().getBytesPerNs(),
+                    {{{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
+                      {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}}}}};
+}
+
+/// "120 GFLOPS for each core; 10 GB/s from memory, 250 from its own 1.0 MB of cache, 100 from the shared 34 MB"
+static std::string ratesText(const CoreRates &rates) {
+  return llvm::formatv("{0:F0} GFLOPS for each core; {1:F0} GB/s from memory, {2:F0} from its own {3} of cache, {4:F0} "
+                       "from the shared {5}",
+                       rates.gflops, rates.memory, rates.caches[0].second, sizeText(double(rates.caches[0].first)),
+                       rates.caches[1].second, sizeText(double(rates.caches[1].first)))
+      .str();
 }
 
 Found driver::findOn(const DeviceEntry &entry) {
   if (!entry.runtime->list && entry.compiler.name != "cpu")
     return Found{{"this machine's CPU"}, ""};
-  if (entry.runtime != &kiln_device_cpu)
-    return find(*entry.runtime);
-  std::string cpu = describeThisCpu();
-  return cpu.empty() ? Found() : Found{{cpu}, ""};
+  return entry.runtime == &kiln_device_cpu ? findThisCpu() : find(*entry.runtime);
 }
 
 void driver::listDevices(llvm::raw_ostream &out) {
@@ -107,6 +121,8 @@ void driver::listDevices(llvm::raw_ostream &out) {
     Found found = findOn(entry);
     for (const std::string &name : found.names)
       out << "          " << name << "\n";
+    if (found.rates)
+      out << "          " << ratesText(*found.rates) << "\n";
     if (!found.problem.empty())
       out << "          not on this machine: " << found.problem << "\n";
   }
@@ -121,6 +137,11 @@ void driver::listDevicesJson(llvm::raw_ostream &out) {
         Json{{"name", entry.compiler.name}, {"summary", entry.compiler.summary}, {"found", found.names}});
     if (!found.problem.empty())
       device["problem"] = found.problem;
+    if (found.rates) {
+      device["rates"] = {{"gflops", found.rates->gflops}, {"memory_gb_per_s", found.rates->memory}};
+      for (auto [bytes, rate] : found.rates->caches)
+        device["rates"]["caches"].push_back({{"bytes", bytes}, {"gb_per_s", rate}});
+    }
   }
   printJson(document, out);
 }

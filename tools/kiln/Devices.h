@@ -8,6 +8,9 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
+#include <optional>
+
 namespace kiln::driver {
 
 /// A device as kiln has it: the compiler's half and the runtime's.
@@ -31,10 +34,19 @@ llvm::ArrayRef<DeviceEntry> devices();
 
 std::vector<std::string> deviceNames();
 
-/// This machine's units of a device: names, or why it has none.
+/// The most that a core of this machine does in a second, as kiln counts with it.
+struct CoreRates {
+  double gflops; ///< of sums of products
+  double memory; ///< in GB
+  /// The bytes of a core's own caches and of the one that cores share, and how many GB each of them moves.
+  std::array<std::pair<int64_t, double>, 2> caches;
+};
+
+/// This machine's units of a device: names, or why it has none; and the rates of a CPU.
 struct Found {
   std::vector<std::string> names;
   std::string problem;
+  std::optional<CoreRates> rates = std::nullopt;
 };
 Found findOn(const DeviceEntry &entry);
 

@@ -223,9 +223,15 @@ std::string TableWriter::places() {
   for (auto [index, place] : llvm::enumerate(options_.places)) {
     if (declared.insert(place.device).second)
       text_ += "extern const kiln_device kiln_device_" + place.device + ";\n";
-    rows.push_back("{&kiln_device_" + place.device + ", " + code("code" + std::to_string(index), place.code) + ", " +
-                   std::to_string(place.code.size()) + ", " + real(place.operationsPerNs) + ", " +
-                   real(place.bytesPerNs) + "}");
+    rows.push_back(
+        "{&kiln_device_" + place.device + ", " + code("code" + std::to_string(index), place.code) + ", " +
+        std::to_string(place.code.size()) + ", " + real(place.operationsPerNs) + ", " + real(place.bytesPerNs) + ", {" +
+        llvm::join(llvm::map_range(place.caches,
+                                   [&](const Place::Cache &cache) {
+                                     return "{" + std::to_string(cache.bytes) + ", " + real(cache.bytesPerNs) + "}";
+                                   }),
+                   ", ") +
+        "}}");
   }
   return array("kiln_place", "devices", rows);
 }

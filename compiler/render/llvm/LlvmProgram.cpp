@@ -147,7 +147,9 @@ Constant *TableWriter::places(llvm::ArrayRef<Place> entries) {
                           [&](const Place &entry) {
                             Constant *code = entry.code.empty() ? null() : bytes(entry.code, "code", KILN_ALIGNMENT);
                             return record({external("kiln_device_" + entry.device), code, wide(entry.code.size()),
-                                           real(entry.operationsPerNs), real(entry.bytesPerNs)});
+                                           real(entry.operationsPerNs), real(entry.bytesPerNs),
+                                           wide(entry.caches[0].bytes), real(entry.caches[0].bytesPerNs),
+                                           wide(entry.caches[1].bytes), real(entry.caches[1].bytesPerNs)});
                           }),
       "devices");
 }

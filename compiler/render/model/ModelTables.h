@@ -14,6 +14,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <array>
+
 namespace kiln::render {
 
 struct DimEntry {
@@ -63,6 +65,11 @@ struct Place {
   std::string device; ///< NAME of the kiln_device_NAME
   std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
   double operationsPerNs = 0, bytesPerNs = 0; ///< as kiln_place
+  struct Cache {
+    int64_t bytes = 0;
+    double bytesPerNs = 0;
+  };
+  std::array<Cache, 2> caches = {}; ///< as kiln_place
 };
 
 /// As kiln_alias.

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 14
+#define KILN_ABI_VERSION 15
 #define KILN_MAX_GRID 3
 /* Of a launch: arithmetic operations, bytes moved, and picoseconds by the rates of the device; 0: not known. */
 #define KILN_ESTIMATES 3
@@ -28,6 +28,12 @@ extern "C" {
 
 typedef struct kiln_device kiln_device;
 
+/* What is at hand so fast: all of these bytes or fewer. */
+typedef struct kiln_cache {
+  int64_t bytes; /* 0: there is none */
+  double bytes_per_ns;
+} kiln_cache;
+
 /* One of the devices that a model runs on. Each is known by its place in the model's list: below, `device` is that
  * number. Each has memory of its own and a queue: it does its work in the order in which it is given. */
 typedef struct kiln_place {
@@ -36,6 +42,7 @@ typedef struct kiln_place {
   int64_t code_bytes;
   /* What the compiler counted with: the most of each at a time, products of sums for operations. 0: not known. */
   double operations_per_ns, bytes_per_ns;
+  kiln_cache caches[2]; /* a core's own, all of them together, then the one that cores share */
 } kiln_place;
 
 /* Memory of one device. The program knows of each slice whose it is, and says so where it matters. Only that device

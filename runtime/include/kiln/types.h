@@ -115,7 +115,8 @@ typedef struct kiln_span {
   double begin, end;
   int64_t operations, bytes; /* for the whole of a launch, arithmetic and bytes moved; else 0 */
   /* For the whole of a launch, in seconds by the rates that the compiler counted with: how long it should take, and how
-   * long its arithmetic or its bytes alone take at the device's peak, whichever is longer. 0: not known. */
+   * long its arithmetic or its bytes alone take at the device's peak, whichever is longer; from a cache if one holds
+   * all of the bytes. 0: not known. */
   double expected, least;
 } kiln_span;
 

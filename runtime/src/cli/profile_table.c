@@ -4,7 +4,7 @@
  * compute. The first twenty nodes are shown, each in one row: a convolution may be 24 kernels. --profile-kernels opens
  * the rows. A time is the median of the runs, so that one run which waited does not count. Next to the time is how good
  * it is: the time that the compiler expected, and the share of the roofline, which is the time that the arithmetic or
- * the bytes alone take at the device's peak, whichever is longer.
+ * the bytes alone take at the device's peak, whichever is longer; bytes that fit a cache take the cache's time.
  *
  *===---------------------------------------------------------------------===*/
 #include "cli.h"
@@ -179,8 +179,9 @@ static void print_share(const table *sums, double seconds) {
   print_time(seconds / sums->runs);
 }
 
-/* Whether it took less than its bytes take from memory, so that a cache had them. */
-static bool beats_memory(const total *sum) { return sum->seconds > 0 && sum->least > sum->seconds; }
+/* Whether the roofline is one for this time. It is not for a time below it, as that of several threads, or on another
+ * CPU than the compiler counted with. */
+static bool has_roofline(const total *sum) { return sum->least > 0 && sum->least <= sum->seconds; }
 
 /* How good a time is, or blanks. */
 static void print_expected(const table *sums, const total *sum) {
@@ -188,8 +189,8 @@ static void print_expected(const table *sums, const total *sum) {
     print_time(sum->expected / sums->runs);
   else
     printf("%12s", "");
-  if (sum->least > 0 && sum->seconds > 0)
-    printf(" %6.1f %%%c", 100 * sum->least / sum->seconds, beats_memory(sum) ? '*' : ' ');
+  if (has_roofline(sum))
+    printf(" %6.1f %% ", 100 * sum->least / sum->seconds);
   else
     printf("%10s", "");
 }
@@ -240,7 +241,6 @@ kiln_status kiln_profile_print(const kiln_profile *profile, const kiln_model *mo
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
     double run = sums.run_seconds, rest = run * sums.runs;
-    bool is_cached = false;
     total hidden = {0}, all = {0};
     printf("  share      a run    expected roofline launches        each   GFLOPS     GB/s  kernel\n");
     for (size_t i = 0; i < sums.group_count; i++) {
@@ -251,7 +251,6 @@ kiln_status kiln_profile_print(const kiln_profile *profile, const kiln_model *mo
       if (!is_listed)
         add(&hidden, &sums.groups[i].sum);
       add(&all, &sums.groups[i].sum);
-      is_cached |= is_shown && beats_memory(&sums.groups[i].sum);
       rest -= sums.groups[i].sum.seconds;
     }
     if (!args->profile_kernels && sums.group_count > SHOWN_NODES) {
@@ -267,8 +266,6 @@ kiln_status kiln_profile_print(const kiln_profile *profile, const kiln_model *mo
     printf("%*sa run, the median of %" PRId32, WORDS_AFTER, "", sums.runs);
     kiln_cli_print_sizes(model, sizes);
     putchar('\n');
-    if (is_cached)
-      printf("* over 100 %%: from cache, or on several threads; the roofline counts one core and data in memory\n");
   }
   free_table(&sums);
   return status;
@@ -279,7 +276,7 @@ static void put_total(const table *sums, const total *sum) {
          (double)sum->launches / sums->runs, sum->operations / sums->runs, sum->bytes / sums->runs);
   if (sum->expected > 0)
     printf(",\"expected_us\":%.3f", sum->expected / sums->runs * 1e6);
-  if (sum->least > 0 && sum->seconds > 0)
+  if (has_roofline(sum))
     printf(",\"roofline\":%.4f", sum->least / sum->seconds);
 }
 

@@ -185,7 +185,7 @@ TEST_CASE("a device that loads source gets it as it is") {
   render::CHostOptions options;
   std::string code = "line \"one\"\nline two ?"
                      "?/\n\\";
-  options.places = {{"other", code}};
+  options.places = {{"other", code, 60, 10, {{{1 << 20, 250}, {1 << 25, 100}}}}};
   std::string source = sourceOf(addModel("inputs = [], outputs = [], weights = []", ""), options);
   for (llvm::StringRef compiler : test::kCompilers) {
     test::CompiledC compiled(compiler, source, {std::string("-I") + KILN_RUNTIME_INCLUDE});
@@ -195,5 +195,8 @@ TEST_CASE("a device that loads source gets it as it is") {
     CHECK(std::string(static_cast<const char *>(place.code), place.code_bytes) == code);
     CHECK(model.kernels[0].entry == nullptr);
     CHECK(place.device == &kiln_device_other);
+    CHECK(place.bytes_per_ns == 10);
+    CHECK(place.caches[1].bytes == 1 << 25);
+    CHECK(place.caches[1].bytes_per_ns == 100);
   }
 }

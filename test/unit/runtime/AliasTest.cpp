@@ -48,7 +48,7 @@ struct Cache {
   Cache() {
     model.abi = KILN_ABI_VERSION;
     model.name = "cache";
-    static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
+    static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0, {}};
     model.devices = &place;
     model.device_count = 1;
     model.symbols = symbols;

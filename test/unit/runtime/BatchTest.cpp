@@ -90,7 +90,7 @@ struct Program {
   kiln_context *context = nullptr;
 
   explicit Program(kiln_options options, int64_t samples = 8) {
-    static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
+    static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0, {}};
     model.abi = KILN_ABI_VERSION;
     model.name = "test";
     model.devices = &place;

@@ -309,7 +309,7 @@ TEST_CASE("a model with more axes than the runtime's arrays is refused") {
 
 TEST_CASE("two names, one device") {
   kiln_model model = affine_model;
-  static const kiln_place place = {&kiln_device_c, nullptr, 0, 0, 0};
+  static const kiln_place place = {&kiln_device_c, nullptr, 0, 0, 0, {}};
   model.devices = &place;
   model.device_count = 1;
   Context c(model);

@@ -186,7 +186,7 @@ const kiln_kernel kernels[] = {{"add", 2, 0, addOne, {1, 1, 1}, 0, 0, nullptr},
 struct Model : kiln_model {
   Model(const kiln_device &first, const kiln_device &second,
         kiln_status (*run)(kiln_context *, const int64_t *) = program)
-      : kiln_model{}, places{{&first, nullptr, 0, 0, 0}, {&second, nullptr, 0, 0, 0}} {
+      : kiln_model{}, places{{&first, nullptr, 0, 0, 0, {}}, {&second, nullptr, 0, 0, 0, {}}} {
     seen = {};
     abi = KILN_ABI_VERSION;
     name = "pair";

@@ -22,7 +22,7 @@ kiln_model modelOf(kiln_status (*run)(kiln_context *, const int64_t *)) {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0, {}};
   model.devices = &place;
   model.device_count = 1;
   model.run = run;

@@ -46,7 +46,7 @@ const kiln_symbol symbol = {"n", 0, 1 << 20, 1};
 
 kiln_model modelFor(const kiln_device *device) {
   static kiln_place place;
-  place = {device, source, sizeof source - 1, 0, 0};
+  place = {device, source, sizeof source - 1, 0, 0, {}};
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
@@ -254,7 +254,7 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
   if (!available())
     return;
   kiln_model model = modelFor(&kiln_device_opencl);
-  const kiln_place wrong = {&kiln_device_opencl, "__kernel void add() { nonsense }", 32, 0, 0};
+  const kiln_place wrong = {&kiln_device_opencl, "__kernel void add() { nonsense }", 32, 0, 0, {}};
   model.devices = &wrong;
   std::string error = createError(model, nullptr, KILN_DEVICE_ERROR);
   CHECK_THAT(error, Catch::Matchers::StartsWith("the device's compiler refused the kernels: "));

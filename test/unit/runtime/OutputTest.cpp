@@ -22,7 +22,7 @@ kiln_model modelOf(const char *name, kiln_status (*run)(kiln_context *, const in
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = name;
-  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0, {}};
   model.devices = &place;
   model.device_count = 1;
   model.symbols = symbols;

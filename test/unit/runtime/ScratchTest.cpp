@@ -69,7 +69,7 @@ kiln_model model() {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0, {}};
   model.devices = &place;
   model.device_count = 1;
   model.kernels = &kernel;

@@ -38,7 +38,7 @@ static kiln_status run(kiln_context *context, const int64_t *sizes) {
   return kiln_rt_launch(context, &infos[1], (kiln_slice[]){y, arena, bias}, sizes, grid, estimates);
 }
 
-static const kiln_place devices[] = {{&kiln_device_cpu, NULL, 0, 0, 0}};
+static const kiln_place devices[] = {{&kiln_device_cpu, NULL, 0, 0, 0, {{0, 0}, {0, 0}}}};
 static const kiln_dim x_dims[] = {{"batch", -1, 0}, {"3", 3, -1}};
 static const kiln_dim bias_dims[] = {{"3", 3, -1}};
 static const kiln_dim y_dims[] = {{"batch", -1, 0}};

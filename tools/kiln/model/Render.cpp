@@ -18,6 +18,7 @@
 #include "render/llvm/Jit.h"
 #include "render/model/WeightData.h"
 #include "support/Error.h"
+#include "target/Times.h"
 #include "tools/kiln/options/TargetOption.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -132,8 +133,13 @@ llvm::Expected<std::vector<render::Place>> Rendering::places() const {
       code = compiler.sourceCompiler->code(*code, gpuArchs(*compiler.sourceCompiler));
     if (!code)
       return code.takeError();
-    RatesAttr rates = targets[number].getRates();
-    made.push_back({compiler.name, std::move(*code), rates.getProductOpsPerNs(), rates.getBytesPerNs()});
+    TargetAttr target = targets[number];
+    made.push_back({compiler.name,
+                    std::move(*code),
+                    target.getRates().getProductOpsPerNs(),
+                    target.getRates().getBytesPerNs(),
+                    {{{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
+                      {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}}}});
   }
   if (places_.empty())
     places_ = std::move(made);

@@ -124,7 +124,7 @@ public:
   kiln_status status() const { return status_; }
 
 private:
-  kiln_place place_ = {&kiln_device_cuda, nullptr, 0, 0, 0};
+  kiln_place place_ = {&kiln_device_cuda, nullptr, 0, 0, 0, {}};
   kiln_dim dim_ = {"n", -1, 0};
   kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr, 0, 0},
             output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr, 0, 0};
