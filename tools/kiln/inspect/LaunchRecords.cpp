@@ -148,7 +148,7 @@ std::string driver::reason(host::TensorAttr tensor) {
   case Reason::Expanded:
     return "a reader repeats its elements";
   case Reason::Padded:
-    return "a reader pads it with zeros, which what it is computed from would not give";
+    return "a reader needs zeros around it";
   case Reason::Reduce:
     return "its kernel has one reduce, and not all that reads this could be computed in its loops";
   }
@@ -192,7 +192,7 @@ std::string driver::layout(host::TensorAttr tensor) {
   if (!layout)
     return "";
   std::string room = zeros(layout);
-  return order(layout) + (room.empty() ? "" : "; among zeros, which a reader pads it with: " + room);
+  return order(layout) + (room.empty() ? "" : "; with zeros around it: " + room);
 }
 
 bool driver::printRecipes(mlir::ModuleOp module, llvm::StringRef pattern, llvm::raw_ostream &out) {

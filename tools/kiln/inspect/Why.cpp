@@ -155,7 +155,7 @@ static void printPart(const LaunchRecords &records, const Launch &launch, String
     out << "\n";
   }
   if (!inner.empty())
-    out << "    " << inner << ": in registers, for these\n";
+    out << "    " << inner << ": in registers of this kernel\n";
 }
 
 static void printNode(const LaunchRecords &records, StringRef node, llvm::raw_ostream &out) {
