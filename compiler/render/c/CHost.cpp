@@ -154,10 +154,12 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
       if (takesChunk)
         arguments.push_back("chunk");
       trampoline = "enter_" + name;
-      text_ += "static " + kernelSignature(kC11, program) + ";\n" + renderKernel(kC11, program, functions_) +
-               "static void " + trampoline + "(void *const *buffers, const int64_t *sizes, int64_t chunk) {\n" +
-               (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
-               (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
+      text_ += llvm::formatv("static {0};\n{1}"
+                             "static void {2}(void *const *buffers, const int64_t *sizes, int64_t chunk) {{\n{3}{4}{5}"
+                             "  {6}({7});\n}\n\n",
+                             kernelSignature(kC11, program), renderKernel(kC11, program, functions_), trampoline,
+                             entry.buffers ? "" : "  (void)buffers;\n", entry.sizes ? "" : "  (void)sizes;\n",
+                             takesChunk ? "" : "  (void)chunk;\n", name, llvm::join(arguments, ", "));
     }
     llvm::StringRef axes = uop::axesOf(function);
     rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}, {9}}",
@@ -223,15 +225,12 @@ std::string TableWriter::places() {
   for (auto [index, place] : llvm::enumerate(options_.places)) {
     if (declared.insert(place.device).second)
       text_ += "extern const kiln_device kiln_device_" + place.device + ";\n";
-    rows.push_back(
-        "{&kiln_device_" + place.device + ", " + code("code" + std::to_string(index), place.code) + ", " +
-        std::to_string(place.code.size()) + ", " + real(place.operationsPerNs) + ", " + real(place.bytesPerNs) + ", {" +
-        llvm::join(llvm::map_range(place.caches,
-                                   [&](const Place::Cache &cache) {
-                                     return "{" + std::to_string(cache.bytes) + ", " + real(cache.bytesPerNs) + "}";
-                                   }),
-                   ", ") +
-        "}}");
+    auto caches = llvm::map_to_vector(place.caches, [&](const Place::Cache &cache) -> std::string {
+      return llvm::formatv("{{{0}, {1}}", cache.bytes, real(cache.bytesPerNs));
+    });
+    rows.push_back(llvm::formatv("{{&kiln_device_{0}, {1}, {2}, {3}, {4}, {{{5}}}", place.device,
+                                 code("code" + std::to_string(index), place.code), place.code.size(),
+                                 real(place.operationsPerNs), real(place.bytesPerNs), llvm::join(caches, ", ")));
   }
   return array("kiln_place", "devices", rows);
 }
@@ -239,9 +238,8 @@ std::string TableWriter::places() {
 void TableWriter::entryPoints() {
   for (const EntryPoint &entry : render::entryPoints()) {
     std::string head = (entry.result + options_.prefix + "_" + entry.suffix + "(" + entry.parameters + ")").str();
-    text_ += ("\n" + head + ";\n" + head + " {\n  " + (entry.types.front() == 'v' ? "" : "return ") + entry.target +
-              "(" + (entry.passesModel ? "&" + options_.symbol + ", " : "") + entry.arguments + ");\n}\n")
-                 .str();
+    text_ += llvm::formatv("\n{0};\n{0} {{\n  {1}{2}({3}{4});\n}\n", head, entry.types.front() == 'v' ? "" : "return ",
+                           entry.target, entry.passesModel ? "&" + options_.symbol + ", " : "", entry.arguments);
   }
 }
 

@@ -33,8 +33,8 @@ static std::string branchesAround(mlir::Operation *op) {
     if (auto node = around->getAttrOfType<mlir::StringAttr>(host::kNodeAttr);
         node && llvm::isa<mlir::scf::IfOp>(around)) {
       bool isThen = op->getParentRegion() == &around->getRegion(0);
-      text = std::string("the ") + (isThen ? "then" : "else") + " branch of '" + plainText(node.getValue()) + "'" +
-             (text.empty() ? "" : ", ") + text;
+      text = llvm::formatv("the {0} branch of '{1}'{2}{3}", isThen ? "then" : "else", plainText(node.getValue()),
+                           text.empty() ? "" : ", ", text);
     }
   return text;
 }
