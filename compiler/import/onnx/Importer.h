@@ -115,7 +115,7 @@ private:
   llvm::StringSet<> plainSymbols_; ///< names that are the whole of some input's dim
   const JoinedSizes joined_;
   SharedSizes shared_;
-  llvm::StringMap<std::string> firstUses_; ///< of each name of a size: the first input that has it
+  llvm::StringSet<> namesUsed_; ///< of sizes of the inputs so far
   std::vector<std::pair<mlir::Location, std::string>> warnings_;
 
   mlir::Block *entry_ = nullptr;

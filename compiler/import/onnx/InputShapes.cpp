@@ -1,7 +1,7 @@
 //===- InputShapes.cpp - The shapes of a model's inputs ----------------------===//
 //
 // For each size a file has a number, a name or nothing, and for some inputs nothing at all. The user's options come
-// first: `--dim` of a name or of a place, `--shape` of an input. Names that several inputs share are hints
+// first: `--dim` of a name or of a place, `--shape` of an input. Names that several axes share are hints
 // (SharedSizes.h); one that is an expression over others, such as past + seq, is that expression.
 //
 //===--------------------------------------------------------------------------===//
@@ -46,10 +46,10 @@ Expr Importer::namedSize(StringRef input, size_t axis, StringRef name) {
   std::string place = placeName(input, axis);
   if (const SymbolBounds *given = symbols_.given((input + "." + Twine(axis)).str()))
     return symbols_.symbol(place, *given);
-  bool isFirst = !name.empty() && firstUses_.try_emplace(name, input.str()).second;
+  bool isFirst = !name.empty() && namesUsed_.insert(name).second;
   if (isPlaceholder(name))
     return symbols_.symbol(isFirst && name.starts_with("unk__") ? name : place); // which are numbered
-  std::string symbol = firstUses_.lookup(name) == input ? name.str() : place;
+  std::string symbol = isFirst ? name.str() : place;
   for (auto other = joined_.find(symbol); other != joined_.end(); other = joined_.find(symbol))
     symbol = other->second;
   Expr size = symbol == name ? symbols_.symbol(name) : symbols_.symbolLike(symbol, name);

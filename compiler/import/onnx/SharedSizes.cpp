@@ -38,9 +38,7 @@ public:
 
   void look(Operation *op) {
     if (auto check = llvm::dyn_cast<graph::CheckOp>(op)) {
-      llvm::SmallVector<unsigned> found;
-      collect(check.getCondition().getValue(), found);
-      join(found);
+      joinCompared(check.getCondition().getValue());
     } else if (auto loop = llvm::dyn_cast<graph::LoopOp>(op)) {
       mlir::Block &body = loop.getBody().front();
       Operation *yield = body.getTerminator();
@@ -50,10 +48,6 @@ public:
       for (auto [i, result] : llvm::enumerate(branch->getResults()))
         join({result, branch.getThenRegion().front().getTerminator()->getOperand(i),
               branch.getElseRegion().front().getTerminator()->getOperand(i)});
-    } else if (!op->hasTrait<mlir::OpTrait::IsTerminator>() && !llvm::isa<mlir::func::FuncOp, mlir::ModuleOp>(op)) {
-      llvm::SmallVector<Value> values(op->operand_begin(), op->operand_end());
-      llvm::append_range(values, op->getResults());
-      join(values);
     }
   }
 
@@ -71,9 +65,10 @@ public:
   }
 
 private:
-  /// The expression's symbols that share a name with others. A sum of two of these, as of a concatenation, does not
-  /// need them equal.
-  void collect(Expr expression, llvm::SmallVectorImpl<unsigned> &found) const {
+  using Symbols = llvm::SmallVector<unsigned, 4>;
+
+  /// Adds the expression's symbols that share a name with others.
+  void collect(Expr expression, Symbols &found) const {
     expression.forEachVariable([&](Expr variable) {
       if (auto place = order_.find(variable.name()); place != order_.end())
         found.push_back(place->second);
@@ -82,25 +77,48 @@ private:
   bool haveOneName(unsigned one, unsigned other) const {
     return one != other && (names_.begin() + one)->second == (names_.begin() + other)->second;
   }
-  void join(llvm::ArrayRef<unsigned> found) {
-    for (unsigned one : found)
-      for (unsigned other : found)
+  bool hasNameTwice(llvm::ArrayRef<unsigned> symbols) const {
+    return llvm::any_of(symbols, [&](unsigned one) {
+      return llvm::any_of(symbols, [&](unsigned other) { return haveOneName(one, other); });
+    });
+  }
+  /// Two sizes are one if all their symbols are. Where one has a name twice, as a concatenation's sum or a reshape's
+  /// product, nothing says which of these belongs to which symbol of the other.
+  void join(llvm::ArrayRef<unsigned> ones, llvm::ArrayRef<unsigned> others) {
+    if (hasNameTwice(ones) || hasNameTwice(others))
+      return;
+    for (unsigned one : ones)
+      for (unsigned other : others)
         if (haveOneName(one, other))
           classes_.unionSets(one, other);
   }
+  /// Joins the symbols on both sides of each comparison.
+  void joinCompared(Expr condition) {
+    if (condition.isConst() || condition.kind() == Expr::Kind::Var)
+      return;
+    if (condition.kind() != Expr::Kind::Less) {
+      for (Expr operand : condition.operands())
+        joinCompared(operand);
+      return;
+    }
+    Symbols less, more;
+    for (auto [i, side] : llvm::enumerate(condition.operands())) {
+      bool isSum = side.kind() == Expr::Kind::Add;
+      for (Expr term : isSum ? side.operands() : llvm::ArrayRef(side))
+        collect(term, (term.min() < 0) == (i == 0) ? more : less);
+    }
+    join(less, more);
+  }
+  /// Joins axes of tensors that are one.
   void join(llvm::ArrayRef<Value> values) {
-    llvm::SmallVector<unsigned> all;
-    for (Value value : values)
-      for (Expr size : shapeOf(value)) {
-        llvm::SmallVector<unsigned> own;
-        collect(size, own);
-        bool isSum = size.kind() == Expr::Kind::Add && llvm::any_of(own, [&](unsigned one) {
-                       return llvm::any_of(own, [&](unsigned other) { return haveOneName(one, other); });
-                     });
-        if (!isSum)
-          all.append(own);
-      }
-    join(all);
+    for (Value one : values)
+      for (Value other : values)
+        for (auto [size, otherSize] : llvm::zip(shapeOf(one), shapeOf(other))) {
+          Symbols ones, others;
+          collect(size, ones);
+          collect(otherSize, others);
+          join(ones, others);
+        }
   }
 
   const Names &names_;

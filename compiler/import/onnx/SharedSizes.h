@@ -1,9 +1,9 @@
 //===- SharedSizes.h - Sizes that a file gives one name ----------------------===//
 //
 // The name of a size is a hint. Exporters give equal sizes one name, but they also name sizes that they know nothing
-// about, and other runtimes do not hold inputs to it. So each input first has a size of its own, whatever its name is.
-// If an operator needs two sizes of one name together, they become one, and the model is imported again: from the first
-// node on, everything that follows from their being equal is then known.
+// about, and other runtimes do not hold inputs to it. So each axis first has a size of its own, whatever its name is.
+// If an operator needs two sizes of one name equal, or repeats one along the other, they become one, and the model is
+// imported again: from the first node on, everything that follows from their being equal is then known.
 //
 //===--------------------------------------------------------------------------===//
 #pragma once
@@ -27,10 +27,11 @@ bool isPlaceholder(llvm::StringRef name);
 /// The symbols for sizes to which a file gives one name.
 class SharedSizes {
 public:
-  /// Symbols of one input and of one name are the same; the first of a name comes first.
+  /// The first of a name comes first.
   void add(llvm::StringRef symbol, llvm::StringRef name) { names_.insert({symbol.str(), name.str()}); }
 
-  /// Adds to `joined` the sizes of one name that meet in an op of the module. Returns whether there are any.
+  /// Adds to `joined` the sizes of one name that a check of the module compares, or that a loop or branch makes one.
+  /// Returns whether there are any.
   bool joinMet(mlir::ModuleOp module, JoinedSizes &joined) const;
   /// Adds to `joined` all sizes that share a name. Returns whether there are any.
   bool joinAll(JoinedSizes &joined) const;

@@ -37,6 +37,42 @@ TEST_CASE("a concatenation of sizes of one name does not want them equal, what i
         std::vector<float>{1, 2, 3, 4, 5, 6});
 }
 
+TEST_CASE("a name twice in one input is one size only where an operator needs that") {
+  OnnxModel plain;
+  plain.input("x", {"n", "n"}).output("y");
+  plain.node("Relu", {"x"}, {"y"});
+  CHECK_THAT(plain.import(), Contains("#kiln.dims<[\"n\", \"x.dim1\"]>"));
+  CHECK(plain.runFloats({floatTensor({1, 3}, {1, -2, 3})}) == std::vector<float>{1, 0, 3});
+
+  OnnxModel square;
+  square.input("x", {"n", "n"}).output("y");
+  square.node("Det", {"x"}, {"y"});
+  CHECK_THAT(square.import(), Contains("%arg0: tensor<?x?xf32, #kiln.dims<[\"n\", \"n\"]>>"));
+}
+
+TEST_CASE("rows and columns of a product, and indices, may share a name and differ") {
+  OnnxModel product;
+  product.input("a", {"n", 2}).input("b", {2, "n"}).output("y");
+  product.node("MatMul", {"a", "b"}, {"y"});
+  CHECK(product.runFloats({floatTensor({1, 2}, {1, 2}), floatTensor({2, 2}, {3, 4, 5, 6})}) ==
+        std::vector<float>{13, 16});
+
+  OnnxModel rows;
+  rows.input("a", {"n", 2}).input("i", {"n"}, onnx::TensorProto::INT64).output("y");
+  rows.node("Gather", {"a", "i"}, {"y"});
+  CHECK_THAT(rows.import(), Contains("%arg1: tensor<?xi64, #kiln.dims<[\"i.dim0\"]>>"));
+}
+
+TEST_CASE("inputs of as many elements in sum or product do not give their sizes to others") {
+  OnnxModel model;
+  model.input("a", {"n", "n"}).input("b", {"n", "n"}).output("y");
+  model.ints("flat", {-1});
+  model.node("Reshape", {"a", "flat"}, {"p"});
+  model.node("Reshape", {"b", "flat"}, {"q"});
+  model.node("Add", {"p", "q"}, {"y"});
+  CHECK(model.runFloats({floatTensor({1, 2}, {1, 2}), floatTensor({2, 1}, {3, 4})}) == std::vector<float>{4, 6});
+}
+
 TEST_CASE("--dim of a shared name is of all, of a place of that one") {
   OnnxModel model;
   model.input("a", {"n"}).input("b", {"n"}).output("y").output("z");
