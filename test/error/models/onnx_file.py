@@ -66,9 +66,9 @@ def number(name, value):
     return field(2, INT64) + field(8, name) + field(9, struct.pack("<q", value))
 
 
-def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20, shape=(2,)):
+def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20, shape=(2,), dtype=FLOAT):
     graph = fields(1, nodes) + field(2, "graph") + fields(5, weights) + fields(11, inputs)
-    graph += fields(12, [tensor_value(name, shape) for name in outputs])
+    graph += fields(12, [tensor_value(name, shape, dtype) for name in outputs])
     opsets = [field(2, opset), field(1, "local") + field(2, 1)]
     return field(1, 8) + fields(8, opsets) + field(7, graph) + fields(25, functions)
 

@@ -1,5 +1,7 @@
 #include "import/onnx/tensor/DataSizes.h"
 
+#include "import/onnx/Importer.h"
+
 using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
@@ -35,6 +37,19 @@ std::optional<Elements> kiln::import::onnx::axesInput(Node &n, int index, llvm::
 
 bool kiln::import::onnx::areKnown(llvm::ArrayRef<Expr> numbers) {
   return llvm::all_of(numbers, [](Expr number) { return number.isConst(); });
+}
+
+Expr kiln::import::onnx::computedSize(Node &n, llvm::StringRef what, Value count, const Twine &cause) {
+  constexpr int64_t kFar = int64_t(1) << 62;
+  TensorBuilder &b = n.builder();
+  if (!count)
+    return 0;
+  // The check takes the count as it is; everything else a size within its bounds.
+  std::string name = n.scope().prefix() + n.proto().output(0) + "." + what.str() + ".wanted";
+  Expr whole = n.importer().bind(name, b.clip(count, Operand(0), Operand(kFar)), b, {0, kFar, 1});
+  b.check(view::less(whole, view::kMaxDim + 1),
+          cause + " is too long; no axis has more than " + Twine(view::kMaxDim) + " elements");
+  return n.named(what, view::minimum(whole, view::kMaxDim));
 }
 
 llvm::SmallVector<Expr> kiln::import::onnx::namedAxes(llvm::ArrayRef<Expr> axes, int64_t rank) {

@@ -24,6 +24,10 @@ std::optional<Elements> axesInput(Node &n, int index, llvm::StringRef what, int6
 /// Whether all of them are numbers.
 bool areKnown(llvm::ArrayRef<view::Expr> numbers);
 
+/// A size `what` of the node's output that a run computes, by an int64 scalar. Negative ones are 0. One that no tensor
+/// can have ends the run: "CAUSE is too long".
+view::Expr computedSize(Node &n, llvm::StringRef what, mlir::Value count, const llvm::Twine &cause);
+
 /// For each of `rank` axes, whether the list names it: 0/1 expressions.
 llvm::SmallVector<view::Expr> namedAxes(llvm::ArrayRef<view::Expr> axes, int64_t rank);
 

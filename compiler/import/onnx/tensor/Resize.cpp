@@ -201,7 +201,7 @@ static Value byData(Node &n, Value x, llvm::ArrayRef<int64_t> axes, int scalesIn
                     const Resampling &how) {
   std::optional<llvm::SmallVector<AxisByData>> changes;
   if (isGiven(n, scalesInput)) {
-    changes = axesByScales(n, x, axes, n.input(scalesInput));
+    changes = axesByScales(n, x, axes, scalesInput);
   } else {
     std::optional<Elements> sizes = n.sizes(3);
     std::optional<std::string> policy = policyOf(n);

@@ -1,6 +1,9 @@
 #include "import/onnx/tensor/ResizeByData.h"
 
 #include "import/onnx/Importer.h"
+#include "import/onnx/tensor/DataSizes.h"
+
+#include <limits>
 
 using namespace kiln;
 using namespace kiln::import;
@@ -14,15 +17,30 @@ static Value scalarAt(TensorBuilder &b, Value list, int64_t i) {
 
 static Value asReal(TensorBuilder &b, Expr size) { return b.cast(b.size(size), b.builder().getF64Type()); }
 
-/// A float64 scalar, which is not a size beyond the largest, as a size.
-static Expr sizeOf(Node &n, TensorBuilder &b, llvm::StringRef what, Value number) {
-  std::string name = n.scope().prefix() + n.proto().output(0) + "." + what.str();
-  return n.importer().bind(name, b.cast(number, b.int64()), b);
+/// A float64 scalar as the size of the result's axis.
+static Expr sizeOf(Node &n, TensorBuilder &b, int64_t axis, Value number, llvm::StringRef given) {
+  return computedSize(n, "size." + std::to_string(axis), b.cast(number, b.int64()),
+                      "axis " + llvm::Twine(axis) + ", resized by " + quoted(given) + ",");
+}
+
+/// Ends the run if a scale is not positive and finite.
+static void checkScales(Node &n, TensorBuilder &b, llvm::ArrayRef<AxisByData> axes, llvm::StringRef given) {
+  int64_t none = n.tensor(0).type.getRank();
+  Value first = b.constant(none, b.int64());
+  for (const AxisByData &axis : llvm::reverse(axes)) {
+    Value isRight = b.bitAnd(b.greater(axis.scale, 0.0), b.less(axis.scale, std::numeric_limits<double>::infinity()));
+    first = b.where(isRight, first, b.constant(axis.axis, b.int64()));
+  }
+  Expr wrong = n.importer().bind(n.scope().prefix() + given.str() + ".axis", first, b, {0, none, none});
+  b.check(isEqual(wrong, none),
+          "a scale in " + quoted(given) + " is 0, negative, infinite or no number; give a positive one");
 }
 
 std::optional<llvm::SmallVector<AxisByData>>
-kiln::import::onnx::axesByScales(Node &n, Value x, llvm::ArrayRef<int64_t> axes, Value scales) {
+kiln::import::onnx::axesByScales(Node &n, Value x, llvm::ArrayRef<int64_t> axes, int scalesInput) {
   TensorBuilder &b = n.builder();
+  Value scales = n.input(scalesInput);
+  llvm::StringRef given = n.proto().input(scalesInput);
   if (!x || !scales)
     return std::nullopt;
   if (b.rank(scales) != 1 || !b.dim(scales, 0).isConst(axes.size())) {
@@ -32,8 +50,11 @@ kiln::import::onnx::axesByScales(Node &n, Value x, llvm::ArrayRef<int64_t> axes,
   llvm::SmallVector<AxisByData> result;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     Value scale = scalarAt(b, scales, i);
-    result.push_back({axis, scale, sizeOf(n, b, "size", b.floor(b.mul(scale, asReal(b, b.dim(x, axis)))))});
+    result.push_back({axis, scale, Expr()});
   }
+  checkScales(n, b, result, given);
+  for (AxisByData &axis : result)
+    axis.count = sizeOf(n, b, axis.axis, b.floor(b.mul(axis.scale, asReal(b, b.dim(x, axis.axis)))), given);
   return result;
 }
 
@@ -56,7 +77,8 @@ std::optional<llvm::SmallVector<AxisByData>> kiln::import::onnx::axesBySizes(Nod
   for (AxisByData &axis : result)
     if (common)
       axis = {axis.axis, common,
-              sizeOf(n, b, "size", b.floor(b.add(b.mul(common, asReal(b, b.dim(x, axis.axis))), 0.5)))};
+              sizeOf(n, b, axis.axis, b.floor(b.add(b.mul(common, asReal(b, b.dim(x, axis.axis))), 0.5)),
+                     n.proto().input(3))};
   return result;
 }
 
@@ -109,7 +131,8 @@ Value kiln::import::onnx::resizeByData(Node &n, Value x, llvm::ArrayRef<AxisByDa
     Expr taps = how.interpolation == Interpolation::Cubic ? 4 : 2;
     if (how.antialias) {
       spread = b.minimum(axis.scale, 1);
-      taps = sizeOf(n, b, "taps", b.ceil(b.div(asReal(b, taps), spread)));
+      taps = computedSize(n, "taps", b.cast(b.ceil(b.div(asReal(b, taps), spread)), b.int64()),
+                          "a sum along axis " + llvm::Twine(axis.axis));
     }
     x = resampleAt(b, widens ? b.cast(x, b.float32()) : x, axis.axis,
                    placesOf(b, mode, b.dim(x, axis.axis), axis, begin, end), taps, how, spread);

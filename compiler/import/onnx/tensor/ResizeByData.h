@@ -24,9 +24,9 @@ struct AxisByData {
   Expr count;
 };
 
-/// The axes' factors and sizes by an input of scales, one per axis.
+/// The axes' factors and sizes by an input of scales, one per axis. A run ends if one is not positive and finite.
 std::optional<llvm::SmallVector<AxisByData>> axesByScales(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
-                                                          mlir::Value scales);
+                                                          int scalesInput);
 
 /// The same by sizes. If the policy (keep_aspect_ratio_policy) is not stretch, all axes have the smallest or the
 /// largest factor.

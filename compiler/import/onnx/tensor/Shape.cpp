@@ -12,6 +12,7 @@
 #include "import/onnx/Microsoft.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ElementType.h"
+#include "import/onnx/tensor/DataSizes.h"
 #include "import/onnx/text/Strings.h"
 
 using namespace kiln;
@@ -117,10 +118,16 @@ static Tensor countedRange(Node &n, TensorBuilder &b) {
   if (!first || !limit)
     return {};
   Value delta = n.has(2) ? b.reshape(n.input(2), {}) : b.constantLike(first, 1);
+  if (n.has(2)) {
+    // The sign is enough to see a step of 0.
+    Value sign = b.sub(b.cast(b.greater(delta, 0), b.int64()), b.cast(b.less(delta, 0), b.int64()));
+    Expr step = n.importer().bind(n.scope().prefix() + n.proto().input(2), sign, b, {-1, 1, 1});
+    b.check(Expr(1) - isEqual(step, 0), "the step " + quoted(n.proto().input(2)) + " is 0 or no number; give another");
+  }
   mlir::Type element = b.element(first), real = b.isFloat(first) ? element : b.builder().getF64Type();
   Value steps = b.div(b.sub(b.cast(limit, real), b.cast(first, real)), b.cast(delta, real));
-  Value length = b.maximum(b.cast(b.ceil(steps), b.int64()), 0);
-  Expr count = n.importer().bind(n.scope().prefix() + n.proto().output(0) + ".length", length, b);
+  std::string bounds = "the range from " + quoted(n.proto().input(0)) + " to " + quoted(n.proto().input(1));
+  Expr count = computedSize(n, "length", b.cast(b.ceil(steps), b.int64()), bounds);
   return b.add(b.mul(b.cast(b.arange(count, b.int64()), element), delta), first);
 }
 
