@@ -59,6 +59,26 @@ static Value shrink(Node &n, TensorBuilder &b) {
                  b.where(b.greater(real, lambda), moved(-bias), b.constantLike(x, 0)));
 }
 
+// Of ONNX's first, experimental operators, which ONNX Runtime still has.
+
+static Value affine(Node &n, TensorBuilder &b) {
+  return b.add(b.mul(n.input(0), n.real("alpha", 1)), n.real("beta", 0));
+}
+
+static Value scale(Node &n, TensorBuilder &b) { return b.mul(n.input(0), n.real("scale", 1)); }
+
+static Tensor parametricSoftplus(Node &n, TensorBuilder &b) {
+  if (!n.hasAttr("alpha") || !n.hasAttr("beta"))
+    return n.fail("attribute 'alpha' or 'beta' is missing", "give both");
+  return b.mul(b.softplus(b.mul(n.input(0), n.real("beta", 1))), n.real("alpha", 1));
+}
+
+static Tensor scaledTanh(Node &n, TensorBuilder &b) {
+  if (!n.hasAttr("alpha") || !n.hasAttr("beta"))
+    return n.fail("attribute 'alpha' or 'beta' is missing", "give both");
+  return b.mul(b.tanh(b.mul(n.input(0), n.real("beta", 1))), n.real("alpha", 1));
+}
+
 /// Before opset 7 the slope is one number, or one per channel.
 static Value prelu(Node &n, TensorBuilder &b) {
   Value x = n.input(0), slope = n.input(1);
@@ -93,6 +113,7 @@ static Value hardmax(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addActivations(Registry &r) {
+  r.add("Affine", 1, affine);
   r.add("Celu", 12, celu);
   r.add("Elu", 1, elu);
   r.add("Gelu", 20, gelu);
@@ -103,7 +124,10 @@ void kiln::import::onnx::addActivations(Registry &r) {
   r.add("LogSoftmax", 1, overAxis(&TensorBuilder::logSoftmax));
   r.add("Mish", 18, mish);
   r.add("PRelu", 1, prelu);
+  r.add("ParametricSoftplus", 1, parametricSoftplus);
   r.add("Relu", 1, relu);
+  r.add("Scale", 1, scale);
+  r.add("ScaledTanh", 1, scaledTanh);
   r.add("Selu", 1, selu);
   r.add("Shrink", 9, shrink);
   r.add("Sigmoid", 1, sigmoid);

@@ -52,6 +52,16 @@ static Floats rounded(Floats values) {
   return values;
 }
 
+TEST_CASE("ONNX's first, experimental operators") {
+  CHECK(Case(1, "Affine", {3}).with("alpha", 2.f).with("beta", 0.5f).on({3}, {-1, 0, 2}) == Floats{-1.5, 0.5, 4.5});
+  CHECK(Case(1, "Scale", {2}).with("scale", 3.f).on({2}, {-1, 2}) == Floats{-3, 6});
+  CHECK(rounded(Case(1, "ScaledTanh", {2}).with("alpha", 2.f).with("beta", 0.5f).on({2}, {0, 2})) ==
+        rounded(Floats{0, 1.5231884f}));
+  CHECK(rounded(Case(1, "ParametricSoftplus", {2}).with("alpha", 2.f).with("beta", 0.5f).on({2}, {0, 2})) ==
+        rounded(Floats{1.3862944f, 2.6265234f}));
+  CHECK_THAT(Case(1, "ScaledTanh", {2}).import(), Contains("attribute 'alpha' or 'beta' is missing; give both"));
+}
+
 //===----------------------------------------------------------------------===//
 // Opset differences
 //===----------------------------------------------------------------------===//
