@@ -326,7 +326,7 @@ TEST_CASE("Gather by a constant is a slice, else a gather; negative indices coun
 }
 
 TEST_CASE("GatherND reads elements, rows, and those of its batch") {
-  auto gather = [](llvm::ArrayRef<int64_t> dims, std::vector<int64_t> indices, int batch) {
+  auto gather = [](llvm::ArrayRef<int64_t> dims, const std::vector<int64_t> &indices, int batch) {
     OnnxModel model(13);
     model.input("x", {2, 2, 2}).output("y");
     setTensor(*model.graph().add_initializer(), "i", dims, indices);
@@ -378,7 +378,7 @@ TEST_CASE("integers keep their dtype in sums and means") {
 }
 
 TEST_CASE("a mean of integers is exact, and cut towards 0") {
-  for (OnnxModel::Dim size : {OnnxModel::Dim(3), OnnxModel::Dim("n")}) {
+  for (const OnnxModel::Dim &size : {OnnxModel::Dim(3), OnnxModel::Dim("n")}) {
     OnnxModel model(17);
     model.input("x", {size}, ::onnx::TensorProto::INT64).output("y");
     model.node("ReduceMean", {"x"}, {"y"});
@@ -390,7 +390,7 @@ TEST_CASE("a mean of integers is exact, and cut towards 0") {
 TEST_CASE("LpPool's last window may reach past the end, but does not begin there") {
   auto pool = [](int64_t kernel, int64_t stride, int64_t padding) {
     Floats results;
-    for (OnnxModel::Dim size : {OnnxModel::Dim(4), OnnxModel::Dim("n")}) {
+    for (const OnnxModel::Dim &size : {OnnxModel::Dim(4), OnnxModel::Dim("n")}) {
       Case c = Case(18, "LpPool", {1, 1, size}).with("p", 1).with("ceil_mode", 1);
       c.with("kernel_shape", {kernel}).with("strides", {stride}).with("pads", {0, padding});
       Floats found = c.on({1, 1, 4}, {1, -2, 3, 4});
