@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------------------===//
 #include "target/Target.h"
 
+#include "target/Times.h"
+
 #include "ir/base/Products.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
@@ -42,6 +44,10 @@ static RatesAttr ratesOf(int64_t vectorBits, mlir::MLIRContext *context) {
   if (vectorBits <= 256)
     return rates;
   return rates.with("product-ops-per-ns", Rate{rates.getProductOpsPerNs() * double(vectorBits) / 256});
+}
+
+target::CacheRates target::cacheRates(TargetAttr target) {
+  return {{{target.cacheBytes(2), times::kOwnCacheBytesPerNs}, {target.cacheBytes(3), times::kSharedCacheBytesPerNs}}};
 }
 
 TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context) {

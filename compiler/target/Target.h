@@ -10,6 +10,8 @@
 #include "target/Cpu.h"
 #include "view/Expr.h"
 
+#include <array>
+
 namespace kiln::target {
 
 /// Sums of products of this many points hold their operands in cache in the order in which they are used, so that each
@@ -87,6 +89,16 @@ inline constexpr int64_t kMostApart = 4;
 inline constexpr int64_t kMostChunks = 128;
 /// The most threads for which cuts of a kernel are judged.
 inline constexpr int64_t kJudgedThreads = 32;
+
+/// How many bytes a cache holds, and how many of them it gives a core in a nanosecond. `bytes` is 0 if that is not
+/// known.
+struct CacheRate {
+  int64_t bytes = 0;
+  double bytesPerNs = 0;
+};
+/// Of a core's own caches together, and of the one that cores share.
+using CacheRates = std::array<CacheRate, 2>;
+CacheRates cacheRates(TargetAttr target);
 
 /// The feature of a CPU with one of its dot or matrix instructions.
 llvm::StringRef featureOf(llvm::StringRef instruction);

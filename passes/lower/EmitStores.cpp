@@ -79,6 +79,21 @@ void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::I
   });
 }
 
+void KernelLowering::storeRuns(ArrayRef<Value> vectors, Value pointer, ArrayRef<view::Index> places, bool pastCaches) {
+  while (!places.empty()) {
+    view::Index first = places.front();
+    const auto *end = llvm::find_if_not(
+        places, [&](const view::Index &place) { return view::provablyEqual(place.valid, first.valid); });
+    size_t run = llvm::bit_floor(size_t(end - places.begin()));
+    if (run == 1 && !first.valid.isConst(0))
+      storeLanes(vectors.front(), pointer, first, pastCaches);
+    else if (run > 1)
+      storeTurned(vectors.take_front(run), pointer, first, pastCaches);
+    vectors = vectors.drop_front(run);
+    places = places.drop_front(run);
+  }
+}
+
 std::optional<size_t> KernelLowering::wovenAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
   if (target_.hasGroups())
     return std::nullopt;
@@ -134,30 +149,17 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
     sizes[*together] = 1; // its points are stored together
   forEachPoint(sizes, [&](ArrayRef<int64_t> point) {
     if (together) {
-      int64_t points = sizeOf(unrolled[*together]), run = 0;
+      int64_t points = sizeOf(unrolled[*together]);
       SmallVector<Value> vectors;
       SmallVector<int64_t> next(point);
       for (int64_t &i = next[*together]; i < points; ++i)
         vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
       if (woven)
         return storeWoven(vectors, pointer, fix(where, unrolled, point), pastCaches);
-      // Of points that are there alike, powers of two are turned at once. Masked stores take longer than a branch.
       SmallVector<view::Index> places;
       for (next[*turned] = 0; next[*turned] < points; ++next[*turned])
         places.push_back(fix(where, unrolled, next));
-      auto isAlike = [&](const view::Index &a, const view::Index &b) { return view::provablyEqual(a.valid, b.valid); };
-      for (int64_t begin = 0; begin < points; begin += run) {
-        const auto *end = std::find_if_not(&places[begin], places.end(),
-                                           [&](const view::Index &place) { return isAlike(place, places[begin]); });
-        run = int64_t(llvm::bit_floor(uint64_t(end - &places[begin])));
-        if (places[begin].valid.isConst(0))
-          continue;
-        if (run == 1)
-          storeLanes(vectors[begin], pointer, places[begin], pastCaches);
-        else
-          storeTurned(ArrayRef(vectors).slice(begin, run), pointer, places[begin], pastCaches);
-      }
-      return;
+      return storeRuns(vectors, pointer, places, pastCaches);
     }
     view::Index one = fix(where, unrolled, point);
     Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);

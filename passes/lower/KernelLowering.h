@@ -321,6 +321,10 @@ private:
   void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where, bool pastCaches);
   /// Stores vectors, each of a point along an axis of neighbours in memory, as one vector of points for each lane.
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
+  /// Stores vectors at neighbouring places: of those that are there alike, powers of two are turned at once. Masked
+  /// stores would take longer than a branch.
+  void storeRuns(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, llvm::ArrayRef<view::Index> places,
+                 bool pastCaches);
   /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
   std::optional<size_t> turnedAxis(view::Expr index, llvm::ArrayRef<int64_t> unrolled) const;

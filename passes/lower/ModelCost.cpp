@@ -15,7 +15,7 @@
 
 #include "ir/base/AluTraits.h"
 #include "ir/kernel/Walk.h"
-#include "target/Times.h"
+#include "target/Target.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -56,11 +56,9 @@ static bool isProduct(Value value, const llvm::DenseMap<Value, Known> &known) {
 /// In picoseconds; caches are smaller and faster than what comes after them.
 static Expr timeToMove(Expr bytes, TargetAttr target) {
   auto ofByte = [](double bytesPerNs) { return int64_t(std::llround(1000 / bytesPerNs)); };
-  const std::pair<int64_t, double> caches[] = {{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
-                                               {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}};
   int64_t slower = ofByte(target.getRates().getBytesPerNs());
   Expr time = bytes * slower;
-  for (auto [size, rate] : llvm::reverse(caches)) {
+  for (auto [size, rate] : llvm::reverse(target::cacheRates(target))) {
     int64_t cached = ofByte(rate);
     if (size && cached < slower) {
       time = time - bytes * view::less(bytes, size + 1) * (slower - cached);

@@ -7,7 +7,6 @@
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"
 #include "target/Cpu.h"
-#include "target/Times.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -92,20 +91,18 @@ static Found findThisCpu() {
   mlir::MLIRContext context;
   context.loadDialect<KilnDialect>();
   TargetAttr target = target::cpuTarget("cpu", *cpu, &context);
-  return {{cpu->name + ", vectors of " + std::to_string(target.vectorBits()) + " bits"},
-          "",
-          CoreRates{target.getRates().getProductOpsPerNs(),
-                    target.getRates().getBytesPerNs(),
-                    {{{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
-                      {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}}}}};
+  return {
+      {cpu->name + ", vectors of " + std::to_string(target.vectorBits()) + " bits"},
+      "",
+      CoreRates{target.getRates().getProductOpsPerNs(), target.getRates().getBytesPerNs(), target::cacheRates(target)}};
 }
 
 /// "120 GFLOPS for each core; 10 GB/s from memory, 250 from its own 1.0 MB of cache, 100 from the shared 34 MB"
 static std::string ratesText(const CoreRates &rates) {
   return llvm::formatv("{0:F0} GFLOPS for each core; {1:F0} GB/s from memory, {2:F0} from its own {3} of cache, {4:F0} "
                        "from the shared {5}",
-                       rates.gflops, rates.memory, rates.caches[0].second, sizeText(double(rates.caches[0].first)),
-                       rates.caches[1].second, sizeText(double(rates.caches[1].first)))
+                       rates.gflops, rates.memory, rates.caches[0].bytesPerNs, sizeText(double(rates.caches[0].bytes)),
+                       rates.caches[1].bytesPerNs, sizeText(double(rates.caches[1].bytes)))
       .str();
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "target/Device.h"
+#include "target/Target.h"
 
 #include "kiln/program.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <array>
 #include <optional>
 
 namespace kiln::driver {
@@ -38,8 +38,7 @@ std::vector<std::string> deviceNames();
 struct CoreRates {
   double gflops; ///< of sums of products
   double memory; ///< in GB
-  /// The bytes of a core's own caches and of the one that cores share, and how many GB each of them moves.
-  std::array<std::pair<int64_t, double>, 2> caches;
+  target::CacheRates caches;
 };
 
 /// This machine's units of a device: names, or why it has none; and the rates of a CPU.

@@ -225,7 +225,7 @@ std::string TableWriter::places() {
   for (auto [index, place] : llvm::enumerate(options_.places)) {
     if (declared.insert(place.device).second)
       text_ += "extern const kiln_device kiln_device_" + place.device + ";\n";
-    auto caches = llvm::map_to_vector(place.caches, [&](const Place::Cache &cache) -> std::string {
+    auto caches = llvm::map_to_vector(place.caches, [&](const target::CacheRate &cache) -> std::string {
       return llvm::formatv("{{{0}, {1}}", cache.bytes, real(cache.bytesPerNs));
     });
     rows.push_back(llvm::formatv("{{&kiln_device_{0}, {1}, {2}, {3}, {4}, {{{5}}}", place.device,

@@ -11,10 +11,9 @@
 #include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
 #include "render/kernel/DTypeNames.h"
+#include "target/Target.h"
 
 #include "llvm/ADT/StringMap.h"
-
-#include <array>
 
 namespace kiln::render {
 
@@ -65,11 +64,7 @@ struct Place {
   std::string device; ///< NAME of the kiln_device_NAME
   std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
   double operationsPerNs = 0, bytesPerNs = 0; ///< as kiln_place
-  struct Cache {
-    int64_t bytes = 0;
-    double bytesPerNs = 0;
-  };
-  std::array<Cache, 2> caches = {}; ///< as kiln_place
+  target::CacheRates caches = {};             ///< as kiln_place
 };
 
 /// As kiln_alias.

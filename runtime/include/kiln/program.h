@@ -28,9 +28,10 @@ extern "C" {
 
 typedef struct kiln_device kiln_device;
 
-/* What is at hand so fast: all of these bytes or fewer. */
+/* A cache: how many bytes it holds, and how many of them it gives in a nanosecond. `bytes` is 0 if that is not known.
+ */
 typedef struct kiln_cache {
-  int64_t bytes; /* 0: there is none */
+  int64_t bytes;
   double bytes_per_ns;
 } kiln_cache;
 
@@ -42,7 +43,7 @@ typedef struct kiln_place {
   int64_t code_bytes;
   /* What the compiler counted with: the most of each at a time, products of sums for operations. 0: not known. */
   double operations_per_ns, bytes_per_ns;
-  kiln_cache caches[2]; /* a core's own, all of them together, then the one that cores share */
+  kiln_cache caches[2]; /* a core's own ones together, then the one that cores share */
 } kiln_place;
 
 /* Memory of one device. The program knows of each slice whose it is, and says so where it matters. Only that device

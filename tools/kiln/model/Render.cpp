@@ -18,7 +18,7 @@
 #include "render/llvm/Jit.h"
 #include "render/model/WeightData.h"
 #include "support/Error.h"
-#include "target/Times.h"
+#include "target/Target.h"
 #include "tools/kiln/options/TargetOption.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -134,12 +134,8 @@ llvm::Expected<std::vector<render::Place>> Rendering::places() const {
     if (!code)
       return code.takeError();
     TargetAttr target = targets[number];
-    made.push_back({compiler.name,
-                    std::move(*code),
-                    target.getRates().getProductOpsPerNs(),
-                    target.getRates().getBytesPerNs(),
-                    {{{target.cacheBytes(2), target::times::kOwnCacheBytesPerNs},
-                      {target.cacheBytes(3), target::times::kSharedCacheBytesPerNs}}}});
+    made.push_back({compiler.name, std::move(*code), target.getRates().getProductOpsPerNs(),
+                    target.getRates().getBytesPerNs(), target::cacheRates(target)});
   }
   if (places_.empty())
     places_ = std::move(made);
