@@ -127,6 +127,7 @@ bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element
       !(element.isF32() || element.isF64()))
     return false;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = target.vectorBits() / 8 / bytes;
+  int64_t most = target.cacheBytes(2) / 2 / bytes;
   double points = typicalSize(length);
-  return lanes > 1 && points >= double(lanes) && points <= double(target.cacheBytes(2) / 2 / bytes);
+  return lanes > 1 && points >= double(lanes) && points <= double(most);
 }

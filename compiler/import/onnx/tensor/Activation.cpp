@@ -68,10 +68,12 @@ static Value affine(Node &n, TensorBuilder &b) {
 static Value scale(Node &n, TensorBuilder &b) { return b.mul(n.input(0), n.real("scale", 1)); }
 
 /// alpha · f(beta · x); both must be given.
-template <Value (TensorBuilder::*f)(Value)> static Tensor scaled(Node &n, TensorBuilder &b) {
-  if (!n.hasAttr("alpha") || !n.hasAttr("beta"))
-    return n.fail("attribute 'alpha' or 'beta' is missing", "give both");
-  return b.mul((b.*f)(b.mul(n.input(0), n.real("beta", 1))), n.real("alpha", 1));
+static auto scaled(Value (TensorBuilder::*f)(Value)) {
+  return [f](Node &n, TensorBuilder &b) -> Tensor {
+    if (!n.hasAttr("alpha") || !n.hasAttr("beta"))
+      return n.fail("attribute 'alpha' or 'beta' is missing", "give both");
+    return b.mul((b.*f)(b.mul(n.input(0), n.real("beta", 1))), n.real("alpha", 1));
+  };
 }
 
 /// Before opset 7 the slope is one number, or one per channel.
@@ -119,10 +121,10 @@ void kiln::import::onnx::addActivations(Registry &r) {
   r.add("LogSoftmax", 1, overAxis(&TensorBuilder::logSoftmax));
   r.add("Mish", 18, mish);
   r.add("PRelu", 1, prelu);
-  r.add("ParametricSoftplus", 1, scaled<&TensorBuilder::softplus>);
+  r.add("ParametricSoftplus", 1, scaled(&TensorBuilder::softplus));
   r.add("Relu", 1, relu);
   r.add("Scale", 1, scale);
-  r.add("ScaledTanh", 1, scaled<&TensorBuilder::tanh>);
+  r.add("ScaledTanh", 1, scaled(&TensorBuilder::tanh));
   r.add("Selu", 1, selu);
   r.add("Shrink", 9, shrink);
   r.add("Sigmoid", 1, sigmoid);
