@@ -80,12 +80,15 @@ private:
     size_t axis;
     host::LayoutReason reason;
   };
+  /// The axis of the columns if a launch multiplies by a weight that is packed along them.
+  std::optional<size_t> packedColumns(host::LaunchOp launch) const;
   /// The axis of the kernel's domain along which its result should be contiguous.
   std::optional<LaneAxis> laneAxis(host::LaunchOp launch) const;
   /// The axis of a tensor that is to be innermost for a sum that reads it (passes/optimize/choose/Windows.h).
   std::optional<size_t> turnedAxis(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
-  /// Gives a tensor between element-wise kernels the order with which these take the fewest instructions.
+  /// Gives a tensor that element-wise kernels read the order with which these and its writer take the fewest
+  /// instructions.
   void chooseByWork(Value memory, Tensor &tensor) const;
   /// The instructions of a launch with the lanes that suit it best, if a tensor lies so.
   double stepsOf(host::LaunchOp launch, Value memory, const Layout &layout) const;
@@ -179,11 +182,15 @@ bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
 // Choosing
 //===----------------------------------------------------------------------===//
 
+std::optional<size_t> LayoutAssigner::packedColumns(host::LaunchOp launch) const {
+  auto product = optimize::findProduct(kernelOf(launch), target_, optimize::weightsOf(launch), /*relays=*/true);
+  return product && product->packs ? std::optional<size_t>(product->n) : std::nullopt;
+}
+
 std::optional<LayoutAssigner::LaneAxis> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
   FuncOp func = kernelOf(launch);
-  if (auto product = optimize::findProduct(func, target_, optimize::weightsOf(launch), /*relays=*/true);
-      product && product->packs)
-    return LaneAxis{product->n, host::LayoutReason::Columns};
+  if (std::optional<size_t> columns = packedColumns(launch))
+    return LaneAxis{*columns, host::LayoutReason::Columns};
   // Else the one along which the most of what it reads is contiguous.
   std::optional<LaneAxis> best;
   double most = 0;
@@ -252,7 +259,8 @@ void LayoutAssigner::chooseByWork(Value memory, Tensor &tensor) const {
   for (const Place &reader : tensor.readers)
     if (!llvm::is_contained(launches, reader.launch))
       launches.push_back(reader.launch);
-  if (llvm::any_of(launches, [&](host::LaunchOp one) { return !kernelOf(one).getBody().getOps<ReduceOp>().empty(); }))
+  auto hasSums = [&](host::LaunchOp one) { return !kernelOf(one).getBody().getOps<ReduceOp>().empty(); };
+  if (llvm::any_of(llvm::drop_begin(launches), hasSums) || packedColumns(tensor.writer.launch))
     return;
   auto stepsWith = [&](const Layout &layout) {
     double steps = 0;
