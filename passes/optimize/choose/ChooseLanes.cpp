@@ -359,7 +359,7 @@ std::optional<size_t> Chooser::turnedWith(size_t axis) const {
   auto along = [&](size_t axis) {
     double elements = 0;
     for (const Access &access : llvm::concat<const Access>(loads_, stores_))
-      elements += access.isContiguous(axis) ? optimize::elementsOf(access) : 0;
+      elements += optimize::strideWithin(access, axis, kTurnedTile) == 1 ? optimize::elementsOf(access) : 0;
     return elements;
   };
   for (size_t other = 0; other < func_.getDomain().getSizes().size(); ++other)

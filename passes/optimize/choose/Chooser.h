@@ -140,7 +140,7 @@ private:
   int64_t lanesOfRow(size_t axis, int64_t lanes) const;
   /// The axis of rows that can be added up several at a time along open lanes.
   std::optional<size_t> sumsBeside(size_t axis) const;
-  /// Another axis of an element-wise kernel along which about as much memory lies.
+  /// Another axis of an element-wise kernel along which about as much memory lies, in parts of a tile at least.
   std::optional<size_t> turnedWith(size_t axis) const;
   bool isReadAlong(size_t axis) const {
     return llvm::any_of(loads_, [&](const Access &load) { return load.isContiguous(axis); });
