@@ -35,6 +35,9 @@ static constexpr int64_t kFewestRereads = 4;
 /// Tiles of so few rows may be four vectors wide, as their totals leave registers for that; and so many tiles of a
 /// chunk are asked for by the one before.
 static constexpr int64_t kMostWideRows = 4, kFewestTilesAhead = 4;
+/// Lines of open length that a tile of few rows goes along: more of them share what they read, but lines at the end of
+/// a picture have masks of their own, and so has each line of a step there.
+static constexpr int64_t kLinesOfFew = 2;
 /// So few panels of columns are not enough work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -534,8 +537,8 @@ bool Chooser::chooseFewRowsOfUnknown(const TiledProduct &product) {
     return false;
   add(OptKind::VECTOR, product.n, lanes);
   add(OptKind::UPCAST, product.m, rows);
-  int64_t most = llvm::divideCeil(kMostUnknownRows, rows);
-  add(OptKind::UPCAST, *lines, fixedSize(*lines) > 0 ? std::min(most, fixedSize(*lines)) : most);
+  if (rows < kMostUnknownRows)
+    add(OptKind::UPCAST, *lines, fixedSize(*lines) > 0 ? std::min(kLinesOfFew, fixedSize(*lines)) : kLinesOfFew);
   if (int64_t inner = *llvm::max_element(reduced_); fixedSize(inner) > 0 && fixedSize(inner) <= kStepsUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
   shareOut(keptAxes({product.m, product.n}));
@@ -551,7 +554,7 @@ bool Chooser::chooseUnknownProduct(const TiledProduct &product) {
     return false;
   if (isPlain && choosePanelOfUnknown(product))
     return true;
-  if (rows > 0 && rows < kMostUnknownRows && columns < 0 && chooseFewRowsOfUnknown(product))
+  if (rows > 0 && rows <= kMostUnknownRows && columns < 0 && chooseFewRowsOfUnknown(product))
     return true;
   RegisterTile tile = bestTile(rows, columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes), registers,
                                /*mostTotals=*/registers, !isWhole(product.rows), /*widths=*/{}, mostAddressed(product));
