@@ -405,6 +405,23 @@ Tile KernelLowering::emitTerms(Value operand, int64_t terms) {
     return tile;
   }
   const AxisSet &axes = axesOf(operand);
+  if (auto op = operand.getDefiningOp<kernel::AluOp>()) {
+    Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+    int64_t count = sizeOf(terms) * (tile.lanes ? lanes() : 1);
+    size_t depth = placeOf(axes);
+    auto parts = llvm::map_to_vector(
+        op->getOperands(), [&](Value part) { return axesOf(part).test(terms) ? emitTerms(part, terms) : emit(part); });
+    forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+      SmallVector<Value> values;
+      for (const Tile &part : parts) {
+        Value value = part.values[positionIn(part, tile.axes, point)];
+        values.push_back(isa<VectorType>(value.getType()) ? value : splat(value, depth, count));
+      }
+      tile.values.push_back(
+          alu(op.getKind().getValue(), values, VectorType::get({count}, op.getResult().getType()), depth));
+    });
+    return tile;
+  }
   Value pointer;
   view::Index where;
   if (auto stage = operand.getDefiningOp<kernel::StageOp>()) {

@@ -188,6 +188,8 @@ void KernelLowering::accumulateDots(Total &total, const Reduced &reduced, const 
   // The domain does not end between terms (kernel::faultOfProducts).
   Expr guard = vanishes ? Expr(1) : fix(guardOver(reduced, total.inputAxes), product.terms, 0);
   Tile a = emitTerms(product.a, product.terms), b = emitTerms(product.b, product.terms);
+  if (instruction.getA() != product.a.getType())
+    std::swap(a, b);
   SmallVector<int64_t> axes(total.tile.axes);
   axes.append(reduced.unrolled);
   size_t next = 0;

@@ -129,8 +129,9 @@ ProductAttr TargetAttr::matrixProduct(Type a, Type b, Type sum) const {
 }
 
 ProductAttr TargetAttr::dotProduct(Type a, Type b, Type sum) const {
-  return findProduct(*this, a, b, sum,
-                     [](ProductAttr product) { return product.getM() == 1 && product.getSteps() > 0; });
+  auto isDot = [](ProductAttr product) { return product.getM() == 1 && product.getSteps() > 0; };
+  ProductAttr dot = findProduct(*this, a, b, sum, isDot);
+  return dot ? dot : findProduct(*this, b, a, sum, isDot);
 }
 
 ProductAttr TargetAttr::fastProduct(Type a, Type b, Type sum) const {

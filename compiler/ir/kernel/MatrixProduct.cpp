@@ -201,10 +201,24 @@ static bool vanishesPastEnd(Value operand) {
   return operand.getDefiningOp<StageOp>() || (load && load.getRoom());
 }
 
+static AxisAttr laneOf(const Walk &walk) {
+  return *llvm::find_if(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Lane; });
+}
+
 /// Whether an operand's terms are neighbours, wherever they begin, and if lanes go along it, one lane's come after the
-/// other's; and whether it is read for all of them or none.
+/// other's; and whether it is read for all of them or none. One that is computed of such tensors and of numbers that
+/// all terms share is computed for all terms at once.
 static bool liesInTerms(const Walk &walk, const DotProduct &product, Value operand) {
   operand = readOperand(operand);
+  int64_t lane = laneOf(walk).getId();
+  if (auto alu = operand.getDefiningOp<AluOp>()) {
+    bool isOfLanes = axesOf(walk, operand).contains(lane);
+    return llvm::all_of(alu->getOperands(), [&](Value part) {
+      auto axes = axesOf(walk, part);
+      bool isOfTerms = axes.contains(product.terms);
+      return isOfTerms ? axes.contains(lane) == isOfLanes && liesInTerms(walk, product, part) : !axes.contains(lane);
+    });
+  }
   view::Index where{0, 1};
   if (auto stage = operand.getDefiningOp<StageOp>())
     where.index = stage.elementAt(walk.index);
@@ -219,8 +233,7 @@ static bool liesInTerms(const Walk &walk, const DotProduct &product, Value opera
   AxisAttr terms = walk.axes[walk.positionOf(product.terms)];
   if (!goesBy(1, terms) || axesOf(where.valid).contains(product.terms))
     return false;
-  const auto *lane = llvm::find_if(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Lane; });
-  return !axesOf(walk, operand).contains(lane->getId()) || goesBy(terms.getSize().getValue().constant(), *lane);
+  return !axesOf(walk, operand).contains(lane) || goesBy(terms.getSize().getValue().constant(), laneOf(walk));
 }
 
 /// Whether the domain ends between the terms of an instruction.
