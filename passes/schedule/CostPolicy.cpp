@@ -31,6 +31,8 @@ static constexpr size_t kMostUses = 16;
 static constexpr size_t kMostViews = 8;
 /// A sum of so few terms is no loop: which elements of a tensor it takes is found once for a row of them.
 static constexpr double kFewTerms = 8;
+/// Reading an element, in operations.
+static constexpr double kLoadSteps = 1;
 /// Finding which sum an element is, where that takes a division for each of its terms.
 static constexpr double kPlaceSteps = 8;
 
@@ -90,6 +92,28 @@ bool CostPolicy::isWidenedWeight(Value value, const Use &use) const {
   Edge source = edgeOf(cast->getOperand(0));
   return isWeight(source.base) && isWhole(source) &&
          byteSize(getElementTypeOrSelf(source.base)) < byteSize(getElementTypeOrSelf(value));
+}
+
+bool CostPolicy::isUnpackedWeight(Value value, const Use &use) const {
+  if (!use.inside || reduceOf(value) || !(narrow_.contains(use.inside) || isBlock(use.inside->getResult(0))))
+    return false;
+  const llvm::SmallSetVector<Value, 8> &sources = cones_.of(value).sources;
+  double bytes = 0;
+  for (Value source : sources)
+    bytes += bytesOf(source);
+  return !sources.empty() && llvm::all_of(sources, isWeight) && bytes < bytesOf(value);
+}
+
+bool CostPolicy::isBlock(Value value) const {
+  graph::ReduceOp block = reduceOf(value);
+  return block && getElementTypeOrSelf(value).isInteger() && sumOfBlocks(block);
+}
+
+double CostPolicy::operationsOfBlocks(graph::ReduceOp sum) const {
+  auto block = blockOf_.find(sum);
+  if (!sum || block == blockOf_.end())
+    return 0;
+  return elementsOf(block->second) * operationsFor(block->second);
 }
 
 bool CostPolicy::isCastOfMemory(Value value) const {
@@ -184,8 +208,9 @@ std::optional<host::Reason> CostPolicy::reasonToBeInside(Value value) const {
     return host::Reason::Score;
   if (isHeld(value) || isMultipliedResult(value))
     return host::Reason::Held;
-  if (llvm::any_of(uses,
-                   [&](const Use &use) { return isWidenedForProduct(value, use) || isWidenedWeight(value, use); }))
+  if (isBlock(value) || llvm::any_of(uses, [&](const Use &use) {
+        return isWidenedForProduct(value, use) || isWidenedWeight(value, use) || isUnpackedWeight(value, use);
+      }))
     return host::Reason::Inside;
   return std::nullopt;
 }
@@ -252,11 +277,12 @@ Costs CostPolicy::costsOf(Value value) const {
     launches += isTotal;
   }
   llvm::SmallSetVector<unsigned, 4> kernels;
-  double inside = 0, times = 0;
+  double inside = 0, times = 0, blocks = operationsOfBlocks(reduce);
   for (const Use &use : uses_.find(value)->second) {
     const Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
-    double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
+    double lost = 1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs(),
+           lostTile = kernel.productOperations * lost;
     // Weights are packed before the program runs, also if they are computed first.
     bool isComputedHere = !isCastOfMemory(value) && !llvm::all_of(cone.sources, isWeight);
     if (isTileOperand(value, use) && needsLoads(use) &&
@@ -265,11 +291,11 @@ Costs CostPolicy::costsOf(Value value) const {
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
-      bool tiles = isProduct(reduce) && kernel.reduces == 0 && use.tracker.isContiguous();
+      bool isAlone = kernel.reduces == 0 && use.tracker.isContiguous(), tiles = isProduct(reduce) && isAlone;
       if (tiles)
         rate = rates_.getProductOpsPerNs();
       else
-        inside += lostTile;
+        inside += lostTile + (isAlone ? 0 : blocks * lost);
       if (pointsOver(reduce) <= kFewTerms && takesDivisions(use.tracker, shapeOf(value)))
         inside += once * pointsOver(reduce) * kPlaceSteps / rate;
       // Each of its elements is one row's work: few rows leave most of a wide device idle.
@@ -281,7 +307,9 @@ Costs CostPolicy::costsOf(Value value) const {
       if (once < kernel.points)
         inside += idle * (reads / rates_.getBytesPerNs() + once * operations / rate);
     }
-    inside += once * (operations - (isOfFewTerms(use) ? cone.choices : 0)) / rate;
+    // A value made of places alone is computed where it would be loaded.
+    double saved = (isOfFewTerms(use) ? cone.choices : 0) + (cone.sources.empty() && !reduce ? kLoadSteps : 0);
+    inside += once * std::max(0.0, operations - saved) / rate;
     kernels.insert(use.kernel);
   }
   bool tiles = reduce && isProduct(reduce);
@@ -381,6 +409,8 @@ void CostPolicy::giveUsesToOperands(Value value) {
       bool isFirst = kernel.reduces++ == 0;
       if (isFirst && isProduct(reduce) && use.tracker.isContiguous())
         setProduct(kernel, reduce, reduced);
+      else if (isFirst)
+        kernel.productOperations = operationsOfBlocks(reduce);
       Use inLoops{use.kernel, reduced.input, reduce, reduced.axes, /*walks=*/timesOf(use)};
       addUse(edgeOf(reduce.getInput()), inLoops);
       inLoops.isScore = true;
@@ -439,9 +469,12 @@ Partition CostPolicy::run() {
       if (Value table = edgeOf(gather.getInput()).base; isHere(table))
         realized_.insert(table);
   }
-  for (auto reduce : block_.getOps<graph::ReduceOp>())
+  for (auto reduce : block_.getOps<graph::ReduceOp>()) {
     if (multipliesNarrow(reduce, target_, isWeight))
       narrow_.insert(reduce);
+    if (isBlock(reduce.getResult()))
+      blockOf_[sumOfBlocks(reduce)] = reduce.getResult();
+  }
   for (Value value : repeated_) {
     placements_[value] = {host::Reason::Uses};
     realized_.insert(value);

@@ -94,6 +94,12 @@ private:
   bool isWidenedForProduct(mlir::Value value, const Use &use) const;
   /// Whether a value is a weight in more bits, for a sum of products that reads it so: it is widened in registers.
   bool isWidenedWeight(mlir::Value value, const Use &use) const;
+  /// Whether a value is made of a weight of fewer bytes, for a sum of products that takes it as it is.
+  bool isUnpackedWeight(mlir::Value value, const Use &use) const;
+  /// Whether a value is a sum of products that is a block of another sum.
+  bool isBlock(mlir::Value value) const;
+  /// The operations of all blocks that a sum adds up, which are sums of products; 0 if it has none.
+  double operationsOfBlocks(graph::ReduceOp sum) const;
   /// Whether a value is cast from memory, as instructions of products take their operands.
   bool isCastOfMemory(mlir::Value value) const;
   /// Whether a value is one of fewer bytes, which gets memory instead: its readers widen it.
@@ -110,6 +116,7 @@ private:
   Cones cones_;
   llvm::DenseMap<mlir::Value, std::vector<Use>> uses_;
   std::vector<Kernel> kernels_;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> blockOf_; ///< the products that a sum adds up by blocks
   llvm::DenseSet<mlir::Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
   llvm::DenseMap<mlir::Value, Placement> placements_;
   llvm::DenseSet<mlir::Value> held_; ///< for a row at a time, by its kernel

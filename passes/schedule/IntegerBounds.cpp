@@ -54,6 +54,8 @@ static std::optional<ConstantRange> exactBoundsAfter(graph::AluOp alu, unsigned 
     found = operands[0].add(operands[1]);
   else if (kind == Alu::MUL)
     found = operands[0].multiply(operands[1]);
+  else if (kind == Alu::AND)
+    found = operands[0].binaryAnd(operands[1]);
   std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(alu.getResult()));
   return found && dtype && dtype->contains(*found) ? found : std::nullopt;
 }

@@ -53,8 +53,8 @@ private:
   bool isFolded(Operation *op) const { return folded_.contains(op); }
   /// Whether an op that stays reads the tensor, also through a view.
   bool isReadOutside(Value tensor) const;
-  /// Whether a product reads the tensor, or a cast of it, in the narrower dtype of the two.
-  bool isReadNarrow(Value tensor) const;
+  /// A sum of products that reads the tensor, or a cast of it, in the narrower dtype of the two; null: none does.
+  graph::ReduceOp narrowReaderOf(Value tensor) const;
   /// The ops that a tensor depends on, it and its weights included, views too.
   llvm::SetVector<Operation *> coneOf(Value tensor) const;
   /// Removes recipes that do not pay; whether there were any.
@@ -101,7 +101,7 @@ llvm::SetVector<Operation *> RecipeMaker::coneOf(Value tensor) const {
   return cone;
 }
 
-bool RecipeMaker::isReadNarrow(Value tensor) const {
+graph::ReduceOp RecipeMaker::narrowReaderOf(Value tensor) const {
   TargetAttr target = targetOf(module_);
   auto isConstant = [&](Value value) {
     Operation *op = value.getDefiningOp();
@@ -114,9 +114,9 @@ bool RecipeMaker::isReadNarrow(Value tensor) const {
       if (isa<graph::ViewOp>(user) || (alu && llvm::is_contained({Alu::CAST, Alu::MUL}, alu.getKind().getValue())))
         open.push_back(user->getResult(0));
       if (auto reduce = dyn_cast<graph::ReduceOp>(user); reduce && multipliesNarrow(reduce, target, isConstant))
-        return true;
+        return reduce;
     }
-  return false;
+  return nullptr;
 }
 
 bool RecipeMaker::rejectWhatGrows() {
@@ -161,8 +161,11 @@ bool RecipeMaker::rejectWhatGrows() {
     auto row = result.getDefiningOp<graph::AluOp>();
     bool isCast = row && row.getKind().getValue() == Alu::CAST;
     // An operand that a product reads in narrow form is stored so, in addition to the form that others read.
-    bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && isReadNarrow(result);
-    if (isNarrow && isWeight && !isWidened(result))
+    graph::ReduceOp reader = narrowReaderOf(result);
+    bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && reader;
+    // Weights of a few bits are unpacked in registers, for a block at a time.
+    bool isUnpacked = reader && sumOfBlocks(reader) && packedBytes(result) > most;
+    if (isNarrow && isWeight && !isWidened(result) && !isUnpacked)
       continue;
     // A tensor that is asked to be in memory may be larger than its sources.
     if (isWeight && isa<graph::ContiguousOp>(result.getDefiningOp()))
@@ -171,7 +174,7 @@ bool RecipeMaker::rejectWhatGrows() {
       continue;
     if (isNarrow)
       rejected.insert(result.getDefiningOp());
-    else if (isWeight && replaced > 0 && !isReadNarrow(result))
+    else if (isWeight && replaced > 0 && !reader)
       grown.push_back({result, most, double(packedBytes(result)) - replaced});
     else
       reject(result, most);

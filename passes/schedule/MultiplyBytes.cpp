@@ -198,6 +198,16 @@ bool Rewriter::choose(TargetAttr target) {
   Type sum = getElementTypeOrSelf(sum_), with = IntegerType::get(sum.getContext(), 8),
        without = IntegerType::get(sum.getContext(), 8, IntegerType::Unsigned);
   Value first = edgeOf(edgeOf(sum_.getInput()).base.getDefiningOp()->getOperand(0)).base;
+  // The dots of a block take bytes as they are, the unsigned ones first.
+  auto asTheyAre = [&](Value value) { return factors_[(value != first) != areSwapped_].element(); };
+  if (llvm::all_of(factors_, [](const Factor &factor) { return factor.offset.isZero(); }) && sumOfBlocks(sum_) &&
+      target.dotProduct(factors_[0].element(), factors_[1].element(), sum) &&
+      mayMultiplyBytes(sum_, target, asTheyAre, isConstant)) {
+    for (auto [element, factor] : llvm::zip(elements_, factors_))
+      element = factor.element();
+    areSwapped_ = false;
+    return true;
+  }
   // Weights cost nothing to move by 128; data is left as it is where there is an instruction for it.
   Type data[] = {factors_[0].element(), without, with};
   for (Type element : data) {
@@ -234,6 +244,12 @@ Value Rewriter::number(ArrayRef<Expr> shape, Type element, int64_t value) {
 }
 
 bool Rewriter::convert(Factor &factor, Type element) {
+  // Numbers that both dtypes have need no offset.
+  std::optional<llvm::ConstantRange> bounds = boundsOf(factor.bytes.base);
+  if (factor.element() != element && bounds && between(0, kSign - 1).contains(*bounds)) {
+    factor.bytes.base = row(Alu::CAST, factor.bytes.base, element);
+    return factor.offset.isZero() || !factor.isMasked() || fillPadding(factor, element);
+  }
   if (factor.element() != element)
     factor.offset.number += element.isUnsignedInteger() ? -kSign : kSign;
   if (factor.isMasked() && !factor.offset.isZero())

@@ -33,6 +33,49 @@ bool schedule::isProduct(graph::ReduceOp reduce) {
   return moves[0].test(moves[1]) && moves[1].test(moves[0]);
 }
 
+/// The places of a shape's axes that are longer than 1.
+static SmallVector<int64_t> longAxes(ArrayRef<Expr> shape) {
+  SmallVector<int64_t> axes;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (!size.isConst(1))
+      axes.push_back(int64_t(axis));
+  return axes;
+}
+
+graph::ReduceOp schedule::sumOfBlocks(graph::ReduceOp block) {
+  graph::AluOp mul = multiplicationOf(block);
+  Value value = block.getResult();
+  graph::ReduceOp outer;
+  while (mul && !outer) {
+    if (!value.hasOneUse())
+      return nullptr;
+    Operation *user = *value.getUsers().begin();
+    outer = dyn_cast<graph::ReduceOp>(user);
+    bool isOther = outer && (outer.getKind().getValue() != Alu::ADD || outer.getScore());
+    auto view = dyn_cast<graph::ViewOp>(user);
+    if (isOther || (!outer && !isa<graph::AluOp>(user) && !(view && isWholeInOrder(edgeOf(view)))))
+      return nullptr;
+    if (!outer)
+      value = user->getResult(0);
+  }
+  if (!outer)
+    return nullptr;
+  view::Shape own = shapeOf(block.getResult()), terms = shapeOf(outer.getInput());
+  SmallVector<int64_t> axes = longAxes(own), others = longAxes(terms);
+  if (axes.size() != others.size())
+    return nullptr;
+  ShapeTracker around = edgeOf(block.getInput()).tracker;
+  llvm::SmallBitVector moves[2];
+  for (unsigned side : {0, 1})
+    moves[side] = axesOf(edgeOf(mul->getOperand(side)).tracker.compose(around).simplify());
+  for (auto [axis, other] : llvm::zip(axes, others)) {
+    bool isAdded = llvm::is_contained(outer.getAxes(), other);
+    if (own[axis] != terms[other] || (isAdded && !(moves[0].test(axis) && moves[1].test(axis))))
+      return nullptr;
+  }
+  return outer;
+}
+
 Value schedule::uncast(Value operand) {
   graph::AluOp cast = aluOf(operand, Alu::CAST);
   return cast ? edgeOf(cast->getOperand(0)).base : operand;
@@ -75,7 +118,11 @@ static bool isWorthInstruction(graph::ReduceOp reduce, ProductAttr instruction, 
   }
   int64_t fewest = isDot ? target::kFewestDotTerms : target::kFewestTerms,
           group = isDot && terms == Terms::OneAxis ? instruction.getK() : 1;
-  SmallVector<int64_t> sizes = termsOf(reduce, terms);
+  SmallVector<int64_t> sizes = termsOf(reduce, terms), all = termsOf(reduce, Terms::AllAxes);
+  // The parts of a block are unrolled together.
+  if (terms == Terms::OneAxis && sumOfBlocks(reduce))
+    return isDot && hasColumns && all.front() >= fewest &&
+           llvm::any_of(sizes, [&](int64_t size) { return size % group == 0; });
   auto isEnough = [](int64_t fewest, int64_t group) {
     return [=](int64_t size) { return size >= fewest && size % group == 0; };
   };

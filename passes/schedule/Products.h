@@ -1,4 +1,10 @@
 //===- Products.h - Sums of products, which kernels have register tiles for ------===//
+//
+// The schedule asks of a sum of products whether a register tile can compute it, whether an instruction takes its
+// operands before they are widened, and whether it is a block of another sum. Which instructions there are is the
+// target's; what an operand was before its cast can be seen in the graph.
+//
+//===-------------------------------------------------------------------------------===//
 #pragma once
 
 #include "passes/schedule/Edges.h"
@@ -13,6 +19,10 @@ graph::AluOp multiplicationOf(graph::ReduceOp reduce);
 /// A sum of products of two tensors, each standing still along an axis of the result that the other moves along: a
 /// register tile can compute it.
 bool isProduct(graph::ReduceOp reduce);
+
+/// The sum over blocks that a sum of products is a block of: each of its elements is one of the other's terms, and both
+/// factors move along all that the other adds up, so that neither is read again for it. Null if there is none.
+graph::ReduceOp sumOfBlocks(graph::ReduceOp block);
 
 /// Whether a sum of products takes its operands before they were widened for it: if an instruction
 /// multiplies matrices of them, and if each element of a constant is multiplied once, which takes as long as

@@ -130,6 +130,8 @@ private:
   bool areTooFewToPack(const TiledProduct &product) const;
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const TiledProduct &product);
+  /// For sums of floats over blocks of integers (ChooseBlocks.cpp). False for other kernels.
+  bool chooseBlocks();
   void chooseLanes();
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.

@@ -305,6 +305,8 @@ void Chooser::choose() {
     return;
   if (chooseAttention())
     return;
+  if (hasVectors && tryWay([](Chooser &tried) { return tried.chooseBlocks(); }))
+    return;
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
   auto byTiles = [&](Chooser &tried) {
