@@ -270,6 +270,18 @@ def matmul_nbits(g):
 
 
 @model
+def matmul_nbits_rounded(g):
+    """Rows rounded to 8 bits by blocks, the last of them not whole; enough columns for lanes."""
+    x, row = g.input(g.normal(2, 3, 80)), g.input(g.normal(1, 80))
+    for bits in (2, 4, 8):
+        packed, scales, zeros = weights_of_bits(g, bits, 20, 80, 32)
+        sizes = {"K": 80, "N": 20, "bits": bits, "block_size": 32, "accuracy_level": 4}
+        g.node("MatMulNBits", [x, packed, scales], **sizes)
+        g.node("MatMulNBits", [row, packed, scales, zeros], **sizes)
+        g.node("MatMulNBits", [x, packed, scales, zeros, "", g.constant(g.normal(20))], **sizes)
+
+
+@model
 def integer_products(g):
     x, q = g.input(g.normal(3, 8)), g.input(g.bytes(3, 8))
     w, signed = g.u8(g.bytes(8, 5)), g.constant(g.bytes(8, 5, dtype=np.int8))
