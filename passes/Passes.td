@@ -65,6 +65,15 @@ def GatherNarrow : Pass<"kiln-gather-narrow", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def SumByBlocks : Pass<"kiln-sum-by-blocks", "::mlir::ModuleOp"> {
+  let summary = "multiply by scales that stand still along blocks once for each block";
+  let description = [{
+    graph.reduce add (graph.alu mul %x, (graph.alu mul (graph.alu cast %w : i8 → f32), %s)), %s of one number for 32 terms
+    ⇒ graph.reduce add (graph.alu mul (graph.reduce add (graph.alu mul %x, (graph.alu cast %w : i8 → f32))), %s)
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def NarrowBytes : Pass<"kiln-narrow-bytes", "::mlir::ModuleOp"> {
   let summary = "take zero points of 128 from the bytes of products";
   let description = [{

@@ -86,6 +86,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
       manager.addPass(createDropIdentities());  // the next ones look at what a tensor is made of
       manager.addPass(createGatherNarrow());    // before tables are weights of their own
       manager.addPass(createJoinSlices());      // the next ones look at products
+      manager.addPass(createSumByBlocks());     // makes products of bytes, as the next ones look for
       manager.addPass(createNarrowBytes());     // leaves less to correct
       manager.addPass(createMultiplyBytes());   // the next one looks at what is left
       manager.addPass(createNarrowIntegers());  // makes constants and casts, as the next ones look for

@@ -31,6 +31,9 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
+/// More rows than one share what is unpacked of a weight.
+static constexpr int64_t kSeveral = 2;
+
 namespace kiln {
 #define GEN_PASS_DEF_SPLITBYROWS
 #include "passes/Passes.h.inc"
@@ -41,10 +44,14 @@ static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::Sm
   bool isKnown = llvm::all_of(func.getDomain().getSizes(), [](Expr size) { return size.isConst(); });
   if (isKnown || target.vectorBits() < 2 * optimize::elementBits(func))
     return std::nullopt;
-  std::optional<optimize::TiledProduct> product = optimize::findProduct(func, target, weights);
-  if (!product)
+  std::optional<size_t> axis;
+  if (std::optional<optimize::BlockProduct> blocks = optimize::findBlocks(func, target, weights))
+    axis = blocks->m;
+  else if (std::optional<optimize::TiledProduct> product = optimize::findProduct(func, target, weights))
+    axis = product->m;
+  if (!axis)
     return std::nullopt;
-  Expr rows = func.getDomain().getSizes()[product->m];
+  Expr rows = func.getDomain().getSizes()[*axis];
   return rows.kind() == Expr::Kind::Var && !rows.limit() ? std::optional(rows) : std::nullopt;
 }
 
@@ -68,6 +75,8 @@ static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t
 
 /// From how many rows on a kernel may be another one.
 static SmallVector<int64_t> boundsOf(FuncOp func, Expr rows, TargetAttr target, const llvm::SmallBitVector &weights) {
+  if (optimize::findBlocks(func, target, weights))
+    return {kSeveral};
   int64_t least = std::max(rows.min(), optimize::kFewestWideRows), most = std::min(rows.max(), optimize::kManyRows - 1);
   if (least <= most && canHave(func, rows, least, most) &&
       optimize::readsAsTheyLie(*partOf(func, rows, least, most), target, weights))

@@ -106,7 +106,12 @@ bool CostPolicy::isUnpackedWeight(Value value, const Use &use) const {
 
 bool CostPolicy::isBlock(Value value) const {
   graph::ReduceOp block = reduceOf(value);
-  return block && getElementTypeOrSelf(value).isInteger() && sumOfBlocks(block);
+  if (!block || !sumOfBlocks(block))
+    return false;
+  return llvm::any_of(multiplicationOf(block)->getOperands(), [&](Value factor) {
+    Value source = uncast(edgeOf(factor).base);
+    return isa<IntegerType>(getElementTypeOrSelf(source));
+  });
 }
 
 double CostPolicy::operationsOfBlocks(graph::ReduceOp sum) const {

@@ -56,6 +56,8 @@ static std::optional<ConstantRange> exactBoundsAfter(graph::AluOp alu, unsigned 
     found = operands[0].multiply(operands[1]);
   else if (kind == Alu::AND)
     found = operands[0].binaryAnd(operands[1]);
+  else if (kind == Alu::SHR && between(0, 31).contains(operands[1]))
+    found = operands[0].ashr(operands[1]);
   std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(alu.getResult()));
   return found && dtype && dtype->contains(*found) ? found : std::nullopt;
 }

@@ -55,6 +55,8 @@ private:
   bool isReadOutside(Value tensor) const;
   /// A sum of products that reads the tensor, or a cast of it, in the narrower dtype of the two; null: none does.
   graph::ReduceOp narrowReaderOf(Value tensor) const;
+  /// Whether a tensor is made of a smaller one that is asked to be in memory.
+  bool isUnpacked(Value tensor) const;
   /// The ops that a tensor depends on, it and its weights included, views too.
   llvm::SetVector<Operation *> coneOf(Value tensor) const;
   /// Removes recipes that do not pay; whether there were any.
@@ -119,6 +121,12 @@ graph::ReduceOp RecipeMaker::narrowReaderOf(Value tensor) const {
   return nullptr;
 }
 
+bool RecipeMaker::isUnpacked(Value tensor) const {
+  return llvm::any_of(coneOf(tensor), [&](Operation *op) {
+    return isa<graph::ContiguousOp>(op) && packedBytes(op->getResult(0)) < packedBytes(tensor);
+  });
+}
+
 bool RecipeMaker::rejectWhatGrows() {
   results_.clear();
   for (Operation *op : folded_)
@@ -163,9 +171,12 @@ bool RecipeMaker::rejectWhatGrows() {
     // An operand that a product reads in narrow form is stored so, in addition to the form that others read.
     graph::ReduceOp reader = narrowReaderOf(result);
     bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && reader;
-    // Weights of a few bits are unpacked in registers, for a block at a time.
-    bool isUnpacked = reader && sumOfBlocks(reader) && packedBytes(result) > most;
-    if (isNarrow && isWeight && !isWidened(result) && !isUnpacked)
+    // A tensor that was packed on request is unpacked where it is read.
+    if (isUnpacked(result)) {
+      rejected.insert(result.getDefiningOp());
+      continue;
+    }
+    if (isNarrow && isWeight && !isWidened(result))
       continue;
     // A tensor that is asked to be in memory may be larger than its sources.
     if (isWeight && isa<graph::ContiguousOp>(result.getDefiningOp()))

@@ -3,7 +3,8 @@
 // block products are added up as integers, and blocks as floats, each times its scales. Such a kernel has two sums, one
 // inside the other: dots make a block of all rows of a tile and one vector of columns, whose totals are floats. The
 // weight is packed as the tile reads it, its scales too. A vector is enough: totals of a block begin anew, so that
-// those of the next one do not wait for them.
+// those of the next one do not wait for them. Where rows stay floats, numbers are unpacked for one row as they are
+// multiplied, and for several a panel at a time.
 //===----------------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Chooser.h"
@@ -17,8 +18,10 @@ using namespace mlir;
 
 /// The registers of a tile that hold no totals: a vector of the weight, what is left of it after unpacking, scales.
 static constexpr int64_t kOtherRegisters = 8;
-/// The steps of a block's sum at once.
-static constexpr int64_t kStepsOfBlock = 8;
+/// The steps of a block's sum at once; of floats for one row, whose totals are so many vectors.
+static constexpr int64_t kStepsOfBlock = 8, kStepsOfRow = 4, kVectorsOfRow = 4;
+/// The vectors of a panel of floats.
+static constexpr int64_t kVectorsOfPanel = 2;
 
 std::optional<BlockProduct> optimize::findBlocks(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
   auto reduces = llvm::to_vector(func.getBody().getOps<ReduceOp>());
@@ -30,33 +33,36 @@ std::optional<BlockProduct> optimize::findBlocks(FuncOp func, TargetAttr target,
   if (!product || !isSum || !isComputedFrom(blocks.getInput(), product->reduce.getResult()))
     return std::nullopt;
   ProductAttr dot = fastDot(*product, target);
-  if (!dot)
+  if (!dot && !isa<FloatType>(product->sum()))
     return std::nullopt;
+  int64_t fewest = dot ? dot.getN() : target.vectorBits() / (8 * byteSize(product->sum())),
+          together = dot ? dot.getK() : 1;
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   auto isReduced = [&](size_t axis) {
     return llvm::any_of(reduces, [&](ReduceOp reduce) { return llvm::is_contained(reduce.getAxes(), int64_t(axis)); });
   };
   for (unsigned side : {0, 1}) {
     Value columns = product->operands[side].value, rows = product->operands[!side].value;
-    LoadOp matrix = product->operands[side].onlyLoad(), vector = product->operands[!side].onlyLoad();
+    LoadOp matrix = product->operands[side].widestLoad(), vector = product->operands[!side].onlyLoad();
     if (!matrix || !vector || matrix.getRow() || vector.getRow())
       continue;
-    BlockProduct found{*product, accessOf(matrix), accessOf(vector), dot, {}, {}, {}};
-    if (!weights.test(found.matrix.buffer) || weights.test(found.rows.buffer))
+    BlockProduct found{*product, side, accessOf(matrix), accessOf(vector), dot, {}, {}, {}};
+    bool areWeights =
+        llvm::all_of(sourcesOf(columns).loads, [&](LoadOp load) { return weights.test(accessOf(load).buffer); });
+    if (!areWeights || weights.test(found.rows.buffer))
       continue;
     bool hasColumns = false, hasTerms = false;
     for (size_t axis = 0; axis < domain.size(); ++axis) {
       int64_t size = fixedSize(func, axis);
       bool isOfColumns = dependsOn(columns, axis), isOfRows = dependsOn(rows, axis);
-      if (!isReduced(axis) && isOfColumns && !isOfRows && size >= dot.getN()) {
+      if (!isReduced(axis) && isOfColumns && !isOfRows && size >= fewest) {
         found.n = axis;
         hasColumns = true;
       }
       if (!isReduced(axis) && isOfRows && !isOfColumns)
         found.m = axis;
       bool isTerm = llvm::is_contained(product->reduce.getAxes(), int64_t(axis));
-      if (isTerm && size % dot.getK() == 0 && size > 0 && found.matrix.isContiguous(axis) &&
-          found.rows.isContiguous(axis)) {
+      if (isTerm && size > 0 && size % together == 0 && found.rows.isContiguous(axis)) {
         found.terms = axis;
         hasTerms = true;
       }
@@ -67,35 +73,71 @@ std::optional<BlockProduct> optimize::findBlocks(FuncOp func, TargetAttr target,
   return std::nullopt;
 }
 
-bool Chooser::chooseBlocks() {
-  std::optional<BlockProduct> found = findBlocks(func_, target_, weights_);
-  if (!found)
-    return false;
-  int64_t lanes = std::max<int64_t>(found->dot.getN(), target_.vectorBits() / elementBits(func_));
-  usesDots_ = true;
-  add(OptKind::DOT, found->terms, found->dot.getK());
-  if (found->m && *found->m < found->n)
-    add(OptKind::SWAP, *found->m, found->n);
-  add(OptKind::VECTOR, found->n, lanes);
-  if (found->m) {
-    int64_t rows = fixedSize(*found->m), most = (target_.vectorRegisters() - kOtherRegisters) / 2;
-    add(OptKind::UPCAST, *found->m,
-        rows > 0 ? bestRows(rows, most) : std::min({mostOf(*found->m), most, kMostUnknownRows}));
-  }
-  int64_t steps = kStepsOfBlock;
-  for (int64_t axis : found->product.reduce.getAxes())
-    if (size_t(axis) != found->terms) { // its places are numbers then, by which the bits of a weight are shifted
+void Chooser::unrollBlock(const BlockProduct &found, int64_t steps) {
+  for (int64_t axis : found.product.reduce.getAxes())
+    if (size_t(axis) != found.terms) { // its places are numbers then, by which the bits of a weight are shifted
       add(OptKind::UNROLL, axis, fixedSize(axis));
       steps /= fixedSize(axis);
     }
-  if (int64_t parts = evenPart(countOf_[found->terms], std::max<int64_t>(1, steps)); parts > 1)
-    add(OptKind::UNROLL, found->terms, parts);
-  SmallVector<size_t> others = found->m ? keptAxes({*found->m}) : keptAxes();
-  chooseChunks(others);
-  bool isStaged = stage(-1, found->matrix.buffer);
+  if (int64_t parts = evenPart(countOf_[found.terms], std::max<int64_t>(1, steps)); parts > 1)
+    add(OptKind::UNROLL, found.terms, parts);
+}
+
+bool Chooser::packBlocks(const BlockProduct &found) {
+  // As they are stored: unpacked or widened they would be several times as many bytes to read.
+  auto pack = [&](const Access &load) {
+    return keepIfFits([&](Trial &trial) { trial.hold(trial.copyOf(load.op->getResult(0)), -1); });
+  };
+  bool isPacked = pack(found.matrix);
   for (const Access &load : loads_)
-    if (isStaged && load.buffer != found->matrix.buffer && weights_.test(load.buffer) && isReadOnce(load) &&
-        !load.isStill(found->n) && !load.isContiguous(found->n))
-      stage(-1, load.buffer);
-  return isStaged;
+    if (isPacked && load.buffer != found.matrix.buffer && weights_.test(load.buffer) && isReadOnce(load) &&
+        !load.isStill(found.n) && !load.isContiguous(found.n))
+      pack(load);
+  return isPacked;
+}
+
+bool Chooser::chooseBlocksOfDots(const BlockProduct &found) {
+  usesDots_ = true;
+  add(OptKind::DOT, found.terms, found.dot.getK());
+  if (found.m && *found.m < found.n)
+    add(OptKind::SWAP, *found.m, found.n);
+  add(OptKind::VECTOR, found.n, std::max<int64_t>(found.dot.getN(), target_.vectorBits() / elementBits(func_)));
+  if (found.m) {
+    int64_t rows = fixedSize(*found.m), most = (target_.vectorRegisters() - kOtherRegisters) / 2;
+    add(OptKind::UPCAST, *found.m,
+        rows > 0 ? bestRows(rows, most) : std::min({mostOf(*found.m), most, kMostUnknownRows}));
+  }
+  unrollBlock(found, kStepsOfBlock);
+  chooseChunks(found.m ? keptAxes({*found.m}) : keptAxes());
+  return packBlocks(found);
+}
+
+bool Chooser::chooseBlocksOfFloats(const BlockProduct &found) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), most = found.m ? mostOf(*found.m) : 1;
+  // A row alone reads each number once: its totals are several vectors, whose additions do not wait for each other.
+  if (most == 1) {
+    readsAsTheyLie_ = true;
+    add(OptKind::VECTOR, found.n, kVectorsOfRow * lanes);
+    unrollBlock(found, kStepsOfRow);
+    chooseChunks(keptAxes());
+    return packBlocks(found);
+  }
+  // A panel of the weight is unpacked once, and all rows pass.
+  if (*found.m < found.n)
+    add(OptKind::SWAP, *found.m, found.n);
+  int64_t rows = fixedSize(*found.m), together = target_.vectorRegisters() / 2 / kVectorsOfPanel;
+  add(OptKind::VECTOR, found.n, kVectorsOfPanel * lanes);
+  add(OptKind::UPCAST, *found.m, rows > 0 ? bestRows(rows, together) : std::min(most, together));
+  if (int64_t parts = evenPart(countOf_[found.terms], kStepsUnrolled); parts > 1)
+    add(OptKind::UNROLL, found.terms, parts);
+  chooseChunks(keptAxes({*found.m}));
+  bool isPacked = packBlocks(found);
+  return isPacked && keepIfFits([&](Trial &trial) {
+           trial.hold(trial.copyOf(found.product.operands[found.columnSide].value), loopOf(*found.m));
+         });
+}
+
+bool Chooser::chooseBlocks() {
+  std::optional<BlockProduct> found = findBlocks(func_, target_, weights_);
+  return found && (found->dot ? chooseBlocksOfDots(*found) : chooseBlocksOfFloats(*found));
 }

@@ -130,8 +130,14 @@ private:
   bool areTooFewToPack(const TiledProduct &product) const;
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const TiledProduct &product);
-  /// For sums of floats over blocks of integers (ChooseBlocks.cpp). False for other kernels.
+  /// For sums over blocks of a weight of few bits (ChooseBlocks.cpp). False for other kernels.
   bool chooseBlocks();
+  bool chooseBlocksOfDots(const BlockProduct &found);
+  bool chooseBlocksOfFloats(const BlockProduct &found);
+  /// Unrolls `steps` of a block's sum, all parts of a byte among them.
+  void unrollBlock(const BlockProduct &found, int64_t steps);
+  /// Packs the weight, its scales and zero points as the tile reads them. False: the weight stays as it is.
+  bool packBlocks(const BlockProduct &found);
   void chooseLanes();
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.

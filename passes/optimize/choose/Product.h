@@ -71,18 +71,19 @@ struct TiledProduct {
 std::optional<TiledProduct> findProduct(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
                                         bool relays = false);
 
-/// A sum of floats whose terms are sums of narrow products: the columns are a weight of few bits, with scales for
-/// blocks of its rows.
+/// A sum of floats whose terms are sums of products: the columns are a weight of few bits, with scales for blocks of
+/// its rows.
 struct BlockProduct {
   kernel::Product product; ///< of a block
+  unsigned columnSide;     ///< which of its operands the weight is
   Access matrix, rows;     ///< the weight, and what it is multiplied with
-  ProductAttr dot;         ///< the instruction
+  ProductAttr dot;         ///< the instruction; null: of floats
   size_t n, terms;         ///< axes: columns; terms of a dot
   std::optional<size_t> m; ///< of rows, if there are several
 };
 
-/// That of a kernel which is nothing else and whose product a dot instruction makes; `weights` says which buffers are
-/// the same in every run.
+/// That of a kernel which is nothing else, of floats or of what a dot instruction multiplies; `weights` says which
+/// buffers are the same in every run.
 std::optional<BlockProduct> findBlocks(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
 
 } // namespace kiln::optimize

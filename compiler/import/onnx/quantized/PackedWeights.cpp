@@ -20,9 +20,6 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using mlir::Value;
 
-/// Blocks of this many numbers, or a multiple, have parts of whole bytes whatever their bits are.
-static constexpr int64_t kLeastBlock = 4;
-
 Value kiln::import::onnx::unpackBits(TensorBuilder &b, Value packed, int64_t bits) {
   if (!packed || bits == 8)
     return packed;
@@ -79,42 +76,14 @@ static Value packBits(TensorBuilder &b, Value numbers, int64_t bits) {
                   /*keepDims=*/false);
 }
 
-/// Weights of some bits, [columns, blocks, bytes], in another order: a byte has numbers that are a part of a block
-/// apart, so that bytes next to each other have neighbours in each of their parts.
-static Value partsOfBlocks(TensorBuilder &b, Value packed, int64_t bits) {
-  if (bits == 8)
-    return packed;
-  Shape sizes = b.shape(packed), parts(sizes);
-  parts.insert(parts.end() - 1, 8 / bits);
-  Value numbers = b.permute(b.reshape(unpackBits(b, packed, bits), parts), {0, 1, 3, 2});
-  sizes.back() = sizes.back() * (8 / bits);
-  return b.contiguous(packBits(b, b.reshape(numbers, sizes), bits));
-}
-
-/// x · Wᵀ for rows x [rows, depth], rounded to 8 bits by a scale for each block of theirs, which is the largest number
-/// over 127: sums of products of integers within a block, times both scales, then of floats over blocks. W is packed
-/// [columns, bytes]; its scales, and zero points unless null, are [columns, blocks].
-static Value multiplyRounded(TensorBuilder &b, Value x, Value packed, Value scales, Value zeros, int64_t bits,
-                             int64_t block) {
-  Expr columns = b.dim(packed, 0), blocks = b.dim(scales, 1), rows = b.dim(x, 0), depth = b.dim(x, 1);
-  int64_t parts = 8 / bits, each = block / parts;
-  Value weights = partsOfBlocks(b, b.reshape(packed, {columns, blocks, each}), bits);
-  weights = b.reshape(weights, {1, columns, blocks, 1, each});
-  if (parts > 1) {
-    Value shifts = b.reshape(b.mul(b.arange(parts, b.element(weights)), bits), {parts, 1});
-    weights = b.bitAnd(b.shiftRight(weights, shifts), (1 << bits) - 1);
-  }
-  x = b.reshape(b.pad(x, {0, 0}, {0, blocks * block - depth}), {rows, blocks, block});
-  Value largest = b.max(b.abs(x), {2});
+/// Rows x [rows, elements] of whole blocks, each rounded to 8 bits by a scale of its own: the largest number over 127.
+static Value rounded(TensorBuilder &b, Value x, int64_t block) {
+  Shape shape = b.shape(x);
+  x = b.reshape(x, {shape[0], view::floorDiv(shape[1], block), block});
+  Value largest = b.max(b.abs(x), {2}, /*keepDims=*/true);
   Value inverse = b.where(b.equal(largest, 0), 0, b.div(127, largest));
-  Value rounded = b.cast(b.roundHalfEven(b.mul(x, b.unsqueeze(inverse, {2}))), b.builder().getIntegerType(8));
-  rounded = b.contiguous(rounded);
-  Value terms = b.cast(b.reshape(rounded, {rows, 1, blocks, parts, each}), b.int32());
-  Value sums = b.reduce(Alu::ADD, b.mul(b.cast(weights, b.int32()), terms), {3, 4}, /*keepDims=*/false);
-  Value ofRows = b.unsqueeze(b.reduce(Alu::ADD, b.cast(rounded, b.int32()), {2}, /*keepDims=*/false), {1});
-  sums = b.sub(sums, zeros ? b.mul(ofRows, b.cast(zeros, b.int32())) : b.mul(ofRows, int64_t(1) << (bits - 1)));
-  Value scaled = b.mul(b.mul(b.cast(sums, b.float32()), b.unsqueeze(b.div(largest, 127), {1})), scales);
-  return b.reduce(Alu::ADD, scaled, {2}, /*keepDims=*/false);
+  Value bytes = b.contiguous(b.cast(b.roundHalfEven(b.mul(x, inverse)), b.builder().getIntegerType(8)));
+  return b.reshape(b.mul(b.cast(bytes, b.float32()), b.div(largest, 127)), shape);
 }
 
 /// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point. The block of
@@ -153,29 +122,28 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
     }
   }
   scales = b.cast(b.reshape(scales, {columns, blocks}), b.float32());
-  auto finished = [&](Value y) {
-    return y ? b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x)) : Value();
-  };
-  bool isWhole = view::provablyEqual(b.dim(x, b.rank(x) - 1), depth);
-  if (rounds && isWhole && !groups && block % kLeastBlock == 0 && !(zeros && b.isFloat(zeros))) {
-    Value zero = zeros ? b.narrow(unpackBits(b, b.reshape(zeros, {columns, zeroBytes}), bits), 1, 0, blocks) : Value();
-    Shape shape = b.shape(x);
-    shape.back() = columns;
-    Value rows = b.flatten(b.cast(x, b.float32()), b.rank(x) - 1);
-    return finished(b.reshape(multiplyRounded(b, rows, packed, scales, zero, bits, block), shape));
-  }
   auto perColumn = [&](Value parameter) {
-    return groups ? b.gather(parameter, groups, 1) : spread(b, parameter, 1, block, depth);
+    return groups ? b.gather(parameter, groups, 1) : spread(b, parameter, 1, block, blocks * block);
   };
-  Value weights = unpackBits(b, packed, bits);
+  // Whole blocks, filled up with zeros, unless columns have an order of their own.
+  Value rows = b.flatten(b.cast(x, b.float32()), b.rank(x) - 1);
+  Value weights = b.narrow(unpackBits(b, packed, bits), 1, 0, groups ? depth : blocks * block);
+  if (!groups && b.dim(rows, 1).isConst(depth))
+    rows = b.pad(rows, {0, 0}, {0, blocks * block - depth});
+  if (rounds && !groups)
+    rows = rounded(b, rows, block);
   Value zero;
   if (zeros && b.isFloat(zeros))
     zero = b.reshape(b.cast(zeros, b.float32()), {columns, blocks});
   else if (zeros)
     zero = b.cast(b.narrow(unpackBits(b, b.reshape(zeros, {columns, zeroBytes}), bits), 1, 0, blocks), b.float32());
-  weights = b.cast(b.narrow(weights, 1, 0, depth), b.float32());
+  weights = b.cast(weights, b.float32());
   weights = zero ? b.sub(weights, perColumn(zero)) : b.sub(weights, int64_t(1) << (bits - 1));
-  return finished(b.matmul(b.cast(x, b.float32()), b.transpose(b.mul(weights, perColumn(scales)), 0, 1)));
+  Value y = b.matmul(rows, b.transpose(b.mul(weights, perColumn(scales)), 0, 1));
+  Shape shape = b.shape(x);
+  shape.back() = columns;
+  y = b.reshape(y, shape);
+  return y ? b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x)) : Value();
 }
 
 /// A · Wᵀ, or A · W, for a W [columns, depth] whose elements are codes of 4 bits, the first in a byte's upper half,

@@ -1,0 +1,422 @@
+//===- SumByBlocks.cpp - Sums whose scales stand still along blocks --------------------===//
+// Stage: schedule (graph → graph).
+// Weights of few bits have a scale for each block of a row, and so may the rows that they are multiplied with. What
+// stands still along a block is multiplied once for it:
+//   Σ_k a·s·(w − z)·t = Σ_blocks s·t · Σ_block a·(w − z).
+// Sums within a block are of integers if both factors are bytes, which is exact; else of floats, of numbers that are
+// widened as they are read. A weight whose numbers are of few bits is stored in as many: a byte has numbers that are a
+// part of a block apart, so that bytes next to each other have neighbours in each of their parts.
+// Expects: views folded.
+// Guarantees: one of the factors within a block is a constant of bytes. Results change by roundings of floats.
+// Position: before zero points are taken from products of bytes.
+//===-----------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/graph/DeadOps.h"
+
+#include "passes/schedule/Domain.h"
+#include "passes/schedule/IntegerBounds.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
+
+#include "target/Target.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+namespace kiln {
+#define GEN_PASS_DEF_SUMBYBLOCKS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// Shorter blocks are not worth a sum of their own. Longer ones are multiples of it, as dots and vectors take them.
+static constexpr int64_t kShortestBlock = 8;
+/// Products of so many bytes fit 32 bits together.
+static constexpr int64_t kMostOfBytes = 1 << 15;
+
+/// A chain of operations that is longer is not looked through.
+static constexpr unsigned kMostSteps = 8;
+
+/// The largest number of 8 bits.
+static constexpr int64_t kLargestByte = 255;
+
+namespace {
+/// A factor within a block: bytes less a zero point, or null bytes and the factor itself, a tensor of floats. All are
+/// seen from the shape of the sum's input.
+struct Factor {
+  Edge whole;
+  std::optional<Edge> bytes = std::nullopt;
+  int64_t number = 0;                       ///< that is added to the bytes
+  std::optional<Edge> zeros = std::nullopt; ///< integers that are subtracted from them
+
+  bool isPlain() const { return number == 0 && !zeros; }
+};
+
+class Splitter {
+public:
+  Splitter(graph::ReduceOp sum, KnownConstants &constants)
+      : sum_(sum), constants_(constants), builder_(sum), loc_(sum.getLoc()), input_(shapeOf(sum.getInput())) {}
+
+  /// Finds a block along which some factors stand still, and two others; false: there is none.
+  bool match();
+  /// The sum by blocks; `dots`: products of bytes are of integers.
+  Value rewrite(bool dots);
+
+private:
+  /// A tracker from the sum's input with the summed axis as blocks and what is inside them.
+  ShapeTracker split(const ShapeTracker &tracker, int64_t block) const {
+    view::Shape shape(input_);
+    shape[axis_] = input_[axis_].constant() / block;
+    shape.insert(shape.begin() + axis_ + 1, block);
+    return tracker.reshape(shape).simplify();
+  }
+  /// Whether a tensor has one number for each block, also if it is computed of such.
+  bool isStill(const Edge &edge, int64_t block, unsigned steps = kMostSteps) const;
+  Factor factorOf(const Edge &edge) const;
+  /// Integers that stand still along a block, which a float shows; nullopt: it is something else.
+  std::optional<Edge> integersOf(const Edge &edge) const;
+  /// Whether a factor is bytes that are known at compile time.
+  bool isConstant(const Factor &factor) const { return factor.bytes && constants_.isConstant(factor.bytes->base); }
+  /// Stores a constant of few bits in as many.
+  void pack(Factor &factor);
+  /// What an edge from the sum's input shows, at the points of the domain along which it moves.
+  Value compact(const Edge &edge);
+  /// The bytes of a factor so, and these with its zero point as integers of a dtype, which may wrap around.
+  Value bytesAt(const Factor &factor);
+  Value integersAt(const Factor &factor, Type element);
+  /// A factor at the points of the domain, as integers of 32 bits or as floats.
+  Value at(const Factor &factor, bool areIntegers);
+  Value row(Alu kind, ValueRange operands, Type element = {});
+  Value number(Value like, int64_t value);
+  Value view(Value tensor, const ShapeTracker &tracker) { return tensorOf(builder_, loc_, {tensor, tracker}); }
+
+  mutable graph::ReduceOp sum_;
+  KnownConstants &constants_;
+  OpBuilder builder_;
+  Location loc_;
+  view::Shape input_, domain_; ///< the sum's input; the same with blocks, and with parts of these
+  int64_t axis_ = -1, block_ = 0, parts_ = 1;
+  unsigned bits_ = 8; ///< of the packed constant
+  Value packed_;      ///< [… blocks, elements of a part]; null: it stays as it is
+  SmallVector<Edge> scales_;
+  SmallVector<Factor, 2> factors_;
+};
+} // namespace
+
+/// The factors of a product of floats, seen from the shape that `around` starts from.
+static void collectFactors(Value value, const ShapeTracker &around, SmallVectorImpl<Edge> &factors) {
+  Edge edge = through(value, around);
+  graph::AluOp product = aluOf(edge.base, Alu::MUL);
+  if (!product || !getElementTypeOrSelf(product->getResult(0)).isF32() || edge.tracker.isMasked()) {
+    factors.push_back({edge.base, edge.tracker.simplify()});
+    return;
+  }
+  for (Value operand : product->getOperands())
+    collectFactors(operand, edge.tracker, factors);
+}
+
+/// Bytes that a cast widens.
+static std::optional<Edge> bytesOf(const Edge &edge) {
+  graph::AluOp cast = aluOf(edge.base, Alu::CAST);
+  if (!cast || !getElementTypeOrSelf(cast->getOperand(0)).isInteger(8))
+    return std::nullopt;
+  return through(cast->getOperand(0), edge.tracker);
+}
+
+bool Splitter::isStill(const Edge &edge, int64_t block, unsigned steps) const {
+  if (edge.base.getDefiningOp<graph::ConstOp>() || !axesOf(split(edge.tracker, block)).test(axis_ + 1))
+    return true;
+  auto alu = edge.base.getDefiningOp<graph::AluOp>();
+  return alu && steps > 0 && llvm::all_of(alu->getOperands(), [&](Value operand) {
+           return isStill(through(operand, edge.tracker), block, steps - 1);
+         });
+}
+
+std::optional<Edge> Splitter::integersOf(const Edge &edge) const {
+  graph::AluOp cast = aluOf(edge.base, Alu::CAST);
+  if (!cast || !isa<IntegerType>(getElementTypeOrSelf(cast->getOperand(0))) || !isStill(edge, block_))
+    return std::nullopt;
+  return through(cast->getOperand(0), edge.tracker);
+}
+
+/// A number that is a whole one of at most a byte's size, with a sign or not.
+static std::optional<int64_t> smallNumber(const Edge &edge) {
+  graph::ConstOp constant = numberThroughout(edge);
+  if (!constant)
+    return std::nullopt;
+  if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
+    return std::abs(numberOf(integer)) <= kLargestByte ? std::optional(numberOf(integer)) : std::nullopt;
+  auto value = dyn_cast<FloatAttr>(constant.getValue());
+  double number = value ? value.getValueAsDouble() : kLargestByte + 1;
+  return std::abs(number) <= kLargestByte && number == std::trunc(number) ? std::optional(int64_t(number))
+                                                                          : std::nullopt;
+}
+
+Factor Splitter::factorOf(const Edge &edge) const {
+  // Floats may be cast from the difference as integers.
+  Edge difference = edge;
+  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && !bytesOf(edge))
+    difference = through(cast->getOperand(0), edge.tracker);
+  Factor factor{edge, bytesOf(difference)};
+  graph::AluOp add = aluOf(difference.base, Alu::ADD);
+  for (unsigned side = 0; add && !factor.bytes && side < 2; ++side) {
+    std::optional<Edge> bytes = bytesOf(through(add->getOperand(side), difference.tracker));
+    if (!bytes)
+      continue;
+    Edge other = through(add->getOperand(1 - side), difference.tracker);
+    std::optional<int64_t> number = smallNumber(other);
+    if (graph::AluOp neg = aluOf(other.base, Alu::NEG))
+      factor.zeros = integersOf(through(neg->getOperand(0), other.tracker));
+    if (number || factor.zeros)
+      factor.bytes = bytes;
+    factor.number = number.value_or(0);
+  }
+  return factor.bytes && factor.bytes->tracker.isMasked() ? Factor{edge} : factor;
+}
+
+bool Splitter::match() {
+  if (sum_.getKind().getValue() != Alu::ADD || sum_.getScore() || sum_.getAxes().size() != 1 ||
+      !getElementTypeOrSelf(sum_).isF32() || edgeOf(sum_.getInput()).tracker.isMasked())
+    return false;
+  axis_ = sum_.getAxes().front();
+  if (!input_[axis_].isConst())
+    return false;
+  SmallVector<Edge> factors;
+  collectFactors(sum_.getInput(), ShapeTracker::contiguous(input_), factors);
+  int64_t terms = input_[axis_].constant();
+  // Blocks are what some view repeats.
+  for (const Edge &factor : factors)
+    for (const view::View &view : factor.tracker.views())
+      for (Expr size : view.shape()) {
+        int64_t block = size.asConst().value_or(0);
+        if (block > block_ && block % kShortestBlock == 0 && block < terms && terms % block == 0 &&
+            isStill(factor, block) && axesOf(split(factor.tracker, block)).test(axis_))
+          block_ = block;
+      }
+  if (block_ == 0)
+    return false;
+  SmallVector<Edge> moving;
+  for (const Edge &factor : factors)
+    (isStill(factor, block_) ? scales_ : moving).push_back(factor);
+  if (moving.size() != 2)
+    return false;
+  for (const Edge &factor : moving)
+    factors_.push_back(factorOf(factor));
+  return llvm::any_of(factors_,
+                      [&](const Factor &factor) { return factor.bytes && constants_.isConstant(factor.bytes->base); });
+}
+
+Value Splitter::row(Alu kind, ValueRange operands, Type element) {
+  auto made = element ? graph::AluOp::create(builder_, loc_, kind, operands, element)
+                      : graph::AluOp::create(builder_, loc_, kind, operands);
+  constants_.add(made);
+  return made;
+}
+
+Value Splitter::number(Value like, int64_t value) {
+  auto type = cast<RankedTensorType>(like.getType());
+  return graph::ConstOp::create(
+      builder_, loc_, type,
+      builder_.getIntegerAttr(type.getElementType(),
+                              APInt(64, value, /*isSigned=*/true).trunc(type.getElementTypeBitWidth())));
+}
+
+void Splitter::pack(Factor &factor) {
+  std::optional<llvm::ConstantRange> bounds = boundsOf(factor.bytes->base);
+  if (!bounds)
+    return;
+  int64_t low = bounds->getSignedMin().getSExtValue(), high = bounds->getSignedMax().getSExtValue();
+  for (int64_t bits : {2, 4})
+    if (bits_ == 8 && high - std::min<int64_t>(low, 0) < int64_t(1) << bits)
+      bits_ = bits;
+  if (bits_ == 8 || block_ % (8 / bits_ * 4) != 0)
+    return;
+  parts_ = 8 / bits_;
+  // Its own axes alone, in which blocks are [parts, elements].
+  ShapeTracker tracker = split(factor.bytes->tracker, block_);
+  llvm::SmallBitVector moves = axesOf(tracker);
+  SmallVector<view::Range> ranges;
+  view::Shape own;
+  for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
+    own.push_back(moves.test(axis) ? size : Expr(1));
+    ranges.push_back({0, own.back()});
+  }
+  Value bytes = view(factor.bytes->base, tracker.shrink(ranges).simplify());
+  Type byte = builder_.getIntegerType(8, /*isSigned=*/false);
+  if (low < 0) {
+    bytes = row(Alu::CAST, bytes, builder_.getIntegerType(8));
+    bytes = row(Alu::ADD, {bytes, number(bytes, -low)});
+    factor.number += low;
+  }
+  if (getElementTypeOrSelf(bytes) != byte)
+    bytes = row(Alu::CAST, bytes, byte);
+  view::Shape parts(own), part(own);
+  parts[axis_ + 1] = parts_;
+  parts.insert(parts.begin() + axis_ + 2, block_ / parts_);
+  part[axis_ + 1] = block_ / parts_;
+  Edge whole = edgeOf(bytes);
+  Value packed;
+  for (int64_t i = 0; i < parts_; ++i) {
+    SmallVector<view::Range> cut;
+    for (Expr size : parts)
+      cut.push_back({0, size});
+    cut[axis_ + 1] = {i, i + 1};
+    Value numbers = view(whole.base, whole.tracker.reshape(parts).shrink(cut).reshape(part).simplify());
+    if (i > 0)
+      numbers = row(Alu::SHL, {numbers, number(numbers, i * bits_)});
+    packed = packed ? row(Alu::ADD, {packed, numbers}) : numbers;
+  }
+  packed_ = graph::ContiguousOp::create(builder_, loc_, packed.getType(), packed);
+  constants_.add(packed_.getDefiningOp());
+}
+
+Value Splitter::compact(const Edge &edge) {
+  ShapeTracker tracker = edge.tracker.reshape(domain_).simplify();
+  llvm::SmallBitVector moves = axesOf(tracker);
+  SmallVector<view::Range> ranges;
+  for (auto [axis, size] : llvm::enumerate(domain_))
+    ranges.push_back({0, moves.test(axis) ? size : Expr(1)});
+  return view(edge.base, tracker.shrink(ranges).simplify());
+}
+
+Value Splitter::bytesAt(const Factor &factor) {
+  if (!packed_ || !isConstant(factor))
+    return compact(*factor.bytes);
+  view::Shape stored = shapeOf(packed_), own(stored), place(domain_.size(), 1);
+  stored.insert(stored.begin() + axis_ + 1, 1);
+  own.insert(own.begin() + axis_ + 1, parts_);
+  place[axis_ + 1] = parts_;
+  Value bytes = view(packed_, ShapeTracker::contiguous(shapeOf(packed_)).reshape(stored).expand(own));
+  Type byte = getElementTypeOrSelf(packed_);
+  Value parts = graph::IotaOp::create(builder_, loc_, tensorType({parts_}, byte));
+  Value shifts = row(Alu::MUL, {parts, number(parts, bits_)});
+  shifts = view(shifts, ShapeTracker::contiguous({parts_}).reshape(place).expand(own));
+  bytes = row(Alu::SHR, {bytes, shifts});
+  return row(Alu::AND, {bytes, number(bytes, (1 << bits_) - 1)});
+}
+
+Value Splitter::integersAt(const Factor &factor, Type element) {
+  Value bytes = bytesAt(factor);
+  view::Shape own = shapeOf(bytes);
+  if (getElementTypeOrSelf(bytes) != element)
+    bytes = row(Alu::CAST, bytes, element);
+  if (factor.number != 0)
+    bytes = row(Alu::ADD, {bytes, number(bytes, factor.number)});
+  if (factor.zeros) {
+    Value zeros = compact(*factor.zeros);
+    if (getElementTypeOrSelf(zeros) != element)
+      zeros = row(Alu::CAST, zeros, element);
+    zeros = row(Alu::NEG, zeros);
+    Edge edge = edgeOf(zeros);
+    bytes = row(Alu::ADD, {bytes, view(edge.base, edge.tracker.expand(own))});
+  }
+  return bytes;
+}
+
+Value Splitter::at(const Factor &factor, bool areIntegers) {
+  if (!factor.bytes)
+    return view(factor.whole.base, factor.whole.tracker.reshape(domain_).simplify());
+  Type wide = builder_.getI32Type(), byte = builder_.getIntegerType(8);
+  Value value;
+  if (areIntegers) {
+    value = integersAt(factor, wide);
+  } else {
+    // In bytes, where no result wraps around.
+    bool isPacked = packed_ && isConstant(factor);
+    std::optional<llvm::ConstantRange> bounds = isPacked ? between(0, (1 << bits_) - 1) : boundsOf(factor.bytes->base),
+                                       zeros;
+    if (bounds)
+      bounds = bounds->add(between(factor.number, factor.number));
+    if (factor.zeros)
+      zeros = boundsOf(factor.zeros->base);
+    if (bounds && zeros)
+      bounds = bounds->sub(*zeros);
+    bool fits = bounds && (!factor.zeros || zeros) && boundsOf(byte)->contains(*bounds);
+    value = factor.isPlain() ? bytesAt(factor) : integersAt(factor, fits ? byte : wide);
+    value = row(Alu::CAST, value, builder_.getF32Type());
+  }
+  Edge edge = edgeOf(value);
+  return view(edge.base, edge.tracker.expand(domain_));
+}
+
+Value Splitter::rewrite(bool dots) {
+  for (Factor &factor : factors_)
+    if (isConstant(factor) && !packed_)
+      pack(factor);
+  domain_ = input_;
+  domain_[axis_] = input_[axis_].constant() / block_;
+  SmallVector<int64_t> inner{axis_ + 1};
+  if (parts_ > 1) {
+    domain_.insert(domain_.begin() + axis_ + 1, parts_);
+    inner.push_back(axis_ + 2);
+  }
+  domain_.insert(domain_.begin() + inner.back(), block_ / parts_);
+  if (isConstant(factors_[0]))
+    std::swap(factors_[0], factors_[1]);
+  Factor &rows = factors_[0], &weight = factors_[1], plain = weight;
+  bool areIntegers = dots && rows.bytes && rows.isPlain() && block_ <= kMostOfBytes;
+  if (areIntegers)
+    plain.number = 0, plain.zeros = std::nullopt;
+  Value product = row(Alu::MUL, {at(rows, areIntegers), at(plain, areIntegers)});
+  auto block = graph::ReduceOp::create(builder_, loc_, Alu::ADD, product, inner);
+  Value value = block.getResult();
+  if (areIntegers) {
+    // Σ a·(w − z) = Σ a·w − z·Σ a.
+    if (!weight.isPlain()) {
+      Value terms = integersAt(rows, builder_.getI32Type());
+      Value total = graph::ReduceOp::create(builder_, loc_, Alu::ADD, terms, inner);
+      if (weight.number != 0 && !weight.zeros)
+        total = row(Alu::MUL, {total, number(total, weight.number)});
+      total = graph::ContiguousOp::create(builder_, loc_, total.getType(), total);
+      view::Shape results = shapeOf(value);
+      total = view(total, ShapeTracker::contiguous(shapeOf(total)).expand(results));
+      if (weight.zeros) {
+        Value zeros = compact(*weight.zeros);
+        zeros = row(Alu::NEG, row(Alu::CAST, zeros, builder_.getI32Type()));
+        if (weight.number != 0)
+          zeros = row(Alu::ADD, {zeros, number(zeros, weight.number)});
+        total = row(Alu::MUL, {total, view(zeros, ShapeTracker::contiguous(shapeOf(zeros)).expand(results))});
+      }
+      value = row(Alu::ADD, {value, total});
+    }
+    value = row(Alu::CAST, value, builder_.getF32Type());
+  }
+  auto scales = llvm::map_to_vector(
+      scales_, [&](const Edge &edge) { return Edge{edge.base, edge.tracker.reshape(domain_).simplify()}; });
+  value = multipliedBehind(builder_, block, value, scales);
+  Value sum = graph::ReduceOp::create(builder_, loc_, Alu::ADD, value, {axis_});
+  return view(sum, ShapeTracker::contiguous(shapeOf(sum)).reshape(shapeOf(sum_.getResult())).simplify());
+}
+
+namespace {
+struct SumByBlocks : kiln::impl::SumByBlocksBase<SumByBlocks> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    TargetAttr target = targetOf(getOperation());
+    // Groups have no tile for two sums in one.
+    if (!main || target.hasGroups() || target.vectorBits() == 0)
+      return;
+    bool dots = llvm::any_of(target.getProducts(), [](ProductAttr product) {
+      return product.getM() == 1 && product.getSteps() > 0 && product.getSum().isInteger(32);
+    });
+    KnownConstants constants(main);
+    SmallVector<graph::ReduceOp> sums;
+    main.walk([&](graph::ReduceOp sum) { sums.push_back(sum); });
+    for (graph::ReduceOp sum : sums) {
+      Splitter splitter(sum, constants);
+      if (!splitter.match())
+        continue;
+      replaceByEdge(sum.getResult(), edgeOf(splitter.rewrite(dots)));
+      sum.erase();
+    }
+    graph::eraseDeadOps(main);
+  }
+};
+} // namespace
