@@ -1,6 +1,7 @@
 //===- Refused.cpp - Operators that are known and not imported ---------------===//
 //
-// ONNX Runtime has some 150 operators of its own, and 19 for classical models. Those that are not imported are listed
+// ONNX Runtime has some 150 operators of its own, 19 for classical models, and some in ONNX's own domain that are not
+// ONNX's. Those that are not imported are listed
 // here by kind, with the reason and a remedy, so that a model's user learns more than that a name is not known.
 // docs/onnx-runtime-operators.md has a row for each.
 //
@@ -74,6 +75,14 @@ static const Kind kKinds[] = {
       "compile the model that the session was given"},
      "com.ms.internal.nhwc",
      {""}},
+    {{"ONNX Runtime makes it inside a session, to copy between devices",
+      "compile the model that the session was given"},
+     "",
+     {"MemcpyFromHost", "MemcpyToHost"}},
+    {{"it is code for another compiler's device", "compile the model that it was made from"},
+     "",
+     {"DisentangledAttention_TRT", "EfficientNMS_TRT", "MultilevelCropAndResize_TRT", "PyramidROIAlign_TRT"}},
+    {{"no exporter writes it any more", "write it as ONNX's own operators"}, "", {"GRUUnit", "GivenTensorFill"}},
     {{"it is of onnxruntime-extensions, a library on top of ONNX Runtime",
       "do what comes before and after the model in the program that calls it"},
      "ai.onnx.contrib",

@@ -2,7 +2,7 @@
 """make.py [NAME...]: writes the models of this folder, with seeded inputs and what ONNX Runtime computes of them.
 
 Run by hand, with onnx, onnxruntime and numpy installed; its results are stored. Each model has a few operators of the
-domain com.microsoft, every result of theirs an output.
+domain com.microsoft, or of those that ONNX Runtime has beyond the standard in ONNX's own, every result of theirs an output.
 """
 
 import os
@@ -18,6 +18,7 @@ MODELS = {}
 
 class Graph:
     def __init__(self, name):
+        self.opset = 17
         self.random = np.random.default_rng(sum(name.encode()))
         self.nodes, self.inputs, self.initializers, self.outputs, self.feeds = [], [], [], [], {}
 
@@ -505,12 +506,31 @@ def multimodal_rotary_embedding(g):
            num_heads=2, rotary_embedding_dim=12)
 
 
+@model
+def first_operators(g):
+    g.opset = 9
+    x = g.input(g.normal(2, 3, 6, 5))
+    g.node("Affine", [x], domain="", alpha=2.0, beta=-0.5)
+    g.node("Crop", [x], domain="", border=[1, 0, 2, 3])
+    g.node("Crop", [x], domain="", border=[1, 2, 9, 9], scale=[3, 2])
+    g.node("DynamicSlice", [x, g.constant([1, -3], np.int64), g.constant([9, -1], np.int64), g.constant([1, 2], np.int64)], domain="")
+    g.node("DynamicSlice", [x, g.input(np.array([0, 1], np.int64)), g.input(np.array([1, -1], np.int64))], domain="")
+    g.node("ImageScaler", [x], domain="", scale=1.5, bias=[1.0, -2.0, 0.25])
+    g.node("ParametricSoftplus", [x], domain="", alpha=2.0, beta=0.5)
+    g.node("Scale", [x], domain="", scale=-3.0)
+    g.node("ScaledTanh", [x], domain="", alpha=2.0, beta=0.5)
+    corners = [[0, 0, 4, 5], [1, 1, 3.5, 2], [-2, 2.5, 20, 7], [4, 4, 2, 1], [30, 30, 40, 40]]
+    regions = g.input(np.array([[i % 2, *each] for i, each in enumerate(corners)], np.float32))
+    g.node("MaxRoiPool", [x, regions], domain="", pooled_shape=[2, 3])
+    g.node("MaxRoiPool", [x, regions], domain="", pooled_shape=[7, 1], spatial_scale=0.5)
+
+
 def write(name, build):
     g = Graph(name)
     build(g)
     outputs = [helper.make_empty_tensor_value_info(output) for output in g.outputs]
     graph = helper.make_graph(g.nodes, name, g.inputs, outputs, g.initializers)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", g.opset), helper.make_opsetid("com.microsoft", 1)]
     proto = helper.make_model(graph, ir_version=8, opset_imports=opsets)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -1,4 +1,11 @@
 //===- Activation.cpp - Activations and softmaxes ---------------------------===//
+//
+// TensorBuilder has the functions; the numbers in them are attributes here, and their defaults differ from operator to
+// operator, and some from opset to opset. A softmax before opset 13 is over all axes from one on, a PRelu's slope
+// before opset 7 is one for each channel. ONNX's first operators, which ONNX Runtime still has, are sums and products
+// of these.
+//
+//===------------------------------------------------------------------------===//
 #include "import/onnx/Registry.h"
 
 using namespace kiln;
@@ -67,6 +74,25 @@ static Value affine(Node &n, TensorBuilder &b) {
 
 static Value scale(Node &n, TensorBuilder &b) { return b.mul(n.input(0), n.real("scale", 1)); }
 
+/// An image by a number, and a bias for each channel.
+static Tensor imageScaler(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  std::optional<llvm::SmallVector<double>> bias = n.reals("bias");
+  double scale = n.real("scale", 1);
+  if (!x)
+    return {};
+  if (b.rank(x) != 4 || !bias)
+    return n.fail(bias ? "an image " + describe(b.shape(x)) : std::string("attribute 'bias' is missing"),
+                  bias ? "it needs [n, c, h, w]" : "give a number for each channel");
+  if (!(x = b.takeSize(x, 1, int64_t(bias->size()), "scale")))
+    return n.fail(llvm::Twine(bias->size()) + " numbers in 'bias' for an image " + describe(b.shape(n.input(0))),
+                  "give one for each channel");
+  llvm::SmallVector<float> numbers(bias->begin(), bias->end());
+  auto type = mlir::RankedTensorType::get({int64_t(numbers.size())}, b.float32());
+  Value channels = b.weight("bias", mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(numbers)));
+  return b.add(b.mul(x, scale), b.perChannel(x, b.cast(channels, b.element(x))));
+}
+
 /// alpha · f(beta · x); both must be given.
 static auto scaled(Value (TensorBuilder::*f)(Value)) {
   return [f](Node &n, TensorBuilder &b) -> Tensor {
@@ -117,6 +143,7 @@ void kiln::import::onnx::addActivations(Registry &r) {
   r.add("HardSigmoid", 1, hardSigmoid);
   r.add("HardSwish", 14, hardSwish);
   r.add("Hardmax", 1, hardmax);
+  r.add("ImageScaler", 1, imageScaler);
   r.add("LeakyRelu", 1, leakyRelu);
   r.add("LogSoftmax", 1, overAxis(&TensorBuilder::logSoftmax));
   r.add("Mish", 18, mish);

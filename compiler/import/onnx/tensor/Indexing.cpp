@@ -51,11 +51,14 @@ static std::optional<Elements> listInput(Node &n, int index) {
   return list;
 }
 
-/// The contents of Slice's attributes (before opset 10) or inputs; nullopt after a failure.
+/// Whether a slice's bounds are inputs. They are attributes before opset 10, but in an experimental operator.
+static bool areBoundsInputs(Node &n) { return n.opset() >= 10 || n.op() == "DynamicSlice"; }
+
+/// The contents of Slice's attributes or inputs; nullopt after a failure.
 static std::optional<Bounds> boundsOf(Node &n) {
   Bounds bounds;
   std::optional<llvm::SmallVector<int64_t>> axes, steps;
-  if (n.opset() < 10) {
+  if (!areBoundsInputs(n)) {
     for (int64_t begin : n.integers("starts"))
       bounds.begin.push_back(begin);
     for (int64_t end : n.integers("ends"))
@@ -171,7 +174,7 @@ static Value sliceByData(Node &n, TensorBuilder &b, Value x, int64_t axis, const
 
 static Tensor slice(Node &n, TensorBuilder &b) {
   auto isData = [&](int index) { return n.has(index) && n.tensor(index) && !n.elements(index); };
-  if (n.opset() >= 10 && (isData(3) || isData(4)))
+  if (areBoundsInputs(n) && (isData(3) || isData(4)))
     return sliceAtPlaces(n, b);
   const Tensor &input = n.tensor(0);
   std::optional<Bounds> bounds = boundsOf(n);
@@ -340,6 +343,7 @@ static Tensor trilu(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addIndexing(Registry &r) {
+  r.add("DynamicSlice", 1, slice);
   r.add("Gather", 1, gather);
   r.add("GatherElements", 11, gatherElements);
   r.add("GatherND", 11, gatherND);

@@ -403,6 +403,33 @@ static Tensor centerCropPad(Node &n, TensorBuilder &b) {
   return x;
 }
 
+/// An image without borders [left, top, right, bottom], or with a size [height, width] from its left and top border on.
+/// One of ONNX's first, experimental operators, which ONNX Runtime still has.
+static Tensor crop(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  llvm::SmallVector<int64_t> border = n.integers("border"), size = n.integers("scale");
+  if (!x)
+    return {};
+  if (b.rank(x) != 4)
+    return n.fail("an image " + describe(b.shape(x)), "it needs [n, c, h, w]");
+  std::string given = describe(b.shape(x));
+  auto isSize = [](int64_t number) { return number >= 0 && number <= view::kMaxDim; };
+  if (border.size() != 4 || !llvm::all_of(border, isSize))
+    return n.fail("attribute 'border' is not four sizes", "give left, top, right and bottom");
+  if (n.hasAttr("scale") && (size.size() != 2 || !llvm::all_of(size, isSize)))
+    return n.fail("attribute 'scale' is not two sizes", "give a height and a width");
+  for (int64_t i = 0; i < 2; ++i) {
+    int64_t begin = border[1 - i];
+    Expr own = b.dim(x, 2 + i), end = size.empty() ? own - border[3 - i] : Expr(begin + size[i]);
+    bool fits =
+        b.check(view::logicalAnd({view::less(begin - 1, end), view::less(end, own + 1)}),
+                "axis " + Twine(2 + i) + " of " + given + " is shorter than what Crop takes; give a larger image");
+    if (!fits || !(x = b.narrow(x, 2 + i, begin, end)))
+      return {};
+  }
+  return x;
+}
+
 /// Whether x [n, c, h, w] may be taken apart into blocks, or put together of them; else a failure is noted.
 static bool checkBlocks(Node &n, TensorBuilder &b, Value x, int64_t block, llvm::StringRef mode) {
   if (!x)
@@ -442,6 +469,7 @@ static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
 void kiln::import::onnx::addMovement(Registry &r) {
   r.add("CenterCropPad", 18, centerCropPad);
   r.add("Concat", 1, concat);
+  r.add("Crop", 1, crop);
   r.add("DepthToSpace", 1, depthToSpace);
   r.add("Expand", 8, expand);
   r.add("Flatten", 1, flatten);

@@ -1,9 +1,9 @@
 //===- Sampling.cpp - Images at computed places -----------------------------===//
 //
 // These operators read an image at computed places between its elements: AffineGrid makes such places and GridSample
-// takes them; RoiAlign and DeformConv make their places themselves, from regions and offsets that are data. Each has to
-// bring its places into one form, a tensor for each axis in units of elements; import/Sample.h then reads there. If
-// RoiAlign's number of samples depends on how large a region is, the most that any region has becomes a size, and a
+// takes them; RoiAlign, MaxRoiPool and DeformConv make their places themselves, from regions and offsets that are data.
+// Each has to bring its places into one form, a tensor for each axis in units of elements; import/Sample.h then reads
+// there. If the number of samples depends on how large a region is, the most that any region has becomes a size, and a
 // mask says which of them count.
 //
 //===------------------------------------------------------------------------===//
@@ -18,14 +18,14 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using mlir::Value;
 
-/// Places of -1 to 1 along each axis, x first, moved and turned by a matrix for each image.
-/// Whether these are regions of images, [regions, 4]: four numbers each from now on.
-static bool takeRegions(TensorBuilder &b, Value &regions) {
-  Value taken = b.rank(regions) == 2 ? b.takeSize(regions, 1, 4, "read regions") : Value();
+/// Whether these are regions of images, [regions, numbers]: so many numbers each from now on.
+static bool takeRegions(TensorBuilder &b, Value &regions, int64_t numbers = 4) {
+  Value taken = b.rank(regions) == 2 ? b.takeSize(regions, 1, numbers, "read regions") : Value();
   regions = taken ? taken : regions;
   return bool(taken);
 }
 
+/// Places of -1 to 1 along each axis, x first, moved and turned by a matrix for each image.
 static Value affineGrid(Node &n, TensorBuilder &b) {
   Value theta = n.input(0);
   bool alignCorners = n.flag("align_corners", false);
@@ -191,6 +191,69 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
+// MaxRoiPool
+//===----------------------------------------------------------------------===//
+
+/// Halves away from 0, as C's round does.
+static Value roundHalfAway(TensorBuilder &b, Value x) {
+  Value whole = b.trunc(x);
+  return b.where(b.less(b.abs(b.sub(x, whole)), 0.5), whole, b.add(whole, b.sign(x)));
+}
+
+/// Along one axis: the elements of each region's bins that may exist, [regions, 1, bins, elements], and which do.
+/// Corners are in elements of the image, and the last one is within the region.
+static std::pair<Value, Value> elementsOf(Node &n, TensorBuilder &b, Value begin, Value end, int64_t bins, Expr size,
+                                          llvm::StringRef what) {
+  Shape each{b.dim(begin, 0), Expr(1), Expr(1), Expr(1)};
+  Value length = b.maximum(b.add(b.sub(end, begin), 1), 1);
+  Value bin = b.reshape(b.div(length, bins), each), last = b.cast(b.size(size), b.element(begin));
+  Value place = b.cast(b.reshape(b.arange(bins, b.int64()), {Expr(1), Expr(1), Expr(bins), Expr(1)}), b.element(begin));
+  auto within = [&](Value corner) { return b.minimum(b.maximum(b.add(corner, b.reshape(begin, each)), 0), last); };
+  Value first = within(b.floor(b.mul(place, bin))), past = within(b.ceil(b.mul(b.add(place, 1), bin)));
+  Value largest = b.maximum(b.cast(b.max(b.sub(past, first), {0, 1, 2, 3}), b.int64()), 1);
+  Expr most = n.importer().bind(n.scope().prefix() + n.proto().output(0) + "." + what.str(), largest, b);
+  Value step = b.cast(b.reshape(b.arange(most, b.int64()), {Expr(1), Expr(1), Expr(1), most}), b.element(begin));
+  Value element = b.add(first, step);
+  return {element, b.less(element, past)};
+}
+
+/// The largest element in each bin of regions [image, x, y, x, y]; 0 in one without elements.
+static Value maxRoiPool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), regions = n.input(1);
+  llvm::SmallVector<int64_t> bins = n.integers("pooled_shape");
+  double scale = n.real("spatial_scale", 1);
+  if (!x || !regions)
+    return {};
+  if (bins.size() != 2 || bins[0] < 1 || bins[1] < 1)
+    return b.fail("attribute 'pooled_shape' is not two sizes", "give a height and a width");
+  if (!b.isFloat(x) || b.rank(x) != 4 || !takeRegions(b, regions, 5))
+    return b.fail("regions " + describe(b.shape(regions)) + " of images " + describe(b.shape(x)),
+                  "they are [regions, 5] of floats [n, c, h, w]");
+  mlir::Type own = b.element(x);
+  regions = b.cast(regions, own.isF64() ? own : b.float32()); // narrower ones don't hold all places
+  auto column = [&](int64_t i) { return b.squeeze(b.narrow(regions, 1, i, i + 1), {1}); };
+  auto corner = [&](int64_t i) { return roundHalfAway(b, b.mul(column(i), scale)); };
+  auto [row, isRow] = elementsOf(n, b, corner(2), corner(4), bins[0], b.dim(x, 2), "rows");
+  auto [place, isPlace] = elementsOf(n, b, corner(1), corner(3), bins[1], b.dim(x, 3), "columns");
+  // [regions, 1, rows, columns, elements of a row, of a column]
+  auto ofRow = [&](Value v) { return b.unsqueeze(v, {3, 5}); };
+  auto ofColumn = [&](Value v) { return b.unsqueeze(v, {2, 4}); };
+  Value image = b.reshape(b.cast(column(0), b.int64()), {b.dim(regions, 0), 1, 1, 1, 1, 1});
+  Sampling how{Interpolation::Nearest, Outside::Border, /*alignCorners=*/true};
+  Neighbours near = neighboursAt(b, x, image, {ofRow(row), ofColumn(place)}, how);
+  if (!near.values)
+    return {};
+  // NaN and -infinity count as the least finite number, which is ONNX Runtime's for the latter.
+  double least =
+      llvm::APFloat::getLargest(mlir::cast<mlir::FloatType>(own).getFloatSemantics(), true).convertToDouble();
+  Value isElement = b.bitAnd(ofRow(isRow), ofColumn(isPlace));
+  Value counts = b.bitAnd(b.unsqueeze(isElement, {0, 1}), b.greater(near.values, least));
+  Value largest = b.max(b.where(counts, near.values, least), {0, 1, 6, 7});
+  Value isEmpty = b.logicalNot(b.max(isElement, {4, 5}));
+  return b.where(isEmpty, b.constantLike(largest, 0), largest);
+}
+
+//===----------------------------------------------------------------------===//
 // CropAndResize
 //===----------------------------------------------------------------------===//
 
@@ -303,6 +366,7 @@ void kiln::import::onnx::addSampling(Registry &r) {
   r.add("AffineGrid", 20, affineGrid);
   r.add("DeformConv", 19, deformConv);
   r.add("GridSample", 16, gridSample);
+  r.add("MaxRoiPool", 1, maxRoiPool);
   r.add("RoiAlign", 10, roiAlign);
   r.add("com.microsoft", "CropAndResize", 1, cropAndResize);
   r.add("com.microsoft", "GridSample", 1, gridSample);

@@ -45,7 +45,7 @@ TEST_CASE("docs/onnx-runtime-operators.md says of each operator whether it is im
   std::set<std::string> listed;
   for (llvm::StringRef line : lines) {
     if (line.consume_front("## "))
-      domain = line;
+      domain = line == "ONNX's own domain" ? "" : line;
     llvm::SmallVector<llvm::StringRef> cells;
     line.trim("| ").split(cells, " | ");
     if (cells.size() == 2 && refusalOf(cells[0], "")) { // a whole domain
@@ -61,7 +61,15 @@ TEST_CASE("docs/onnx-runtime-operators.md says of each operator whether it is im
       CHECK((refusal && refusal->cause == cells[3]));
     listed.insert((domain + ":" + cells[0]).str());
   }
-  std::set<std::string> known;
+  // Those of ONNX's own domain that are in no version of the standard.
+  std::set<std::string> known{":Affine",
+                              ":Crop",
+                              ":DynamicSlice",
+                              ":ImageScaler",
+                              ":ParametricSoftplus",
+                              ":Scale",
+                              ":ScaledTanh",
+                              ":SimplifiedLayerNormalization"};
   for (const std::string &name : registry.names())
     if (llvm::StringRef(name).starts_with("com.microsoft:") || llvm::StringRef(name).starts_with("ai.onnx.ml:") ||
         llvm::StringRef(name).starts_with("ai.onnx.preview.training:"))

@@ -22,6 +22,13 @@ public:
   Case &with(const std::string &name, std::initializer_list<int64_t> values) {
     return setInts(node(), name, values), *this;
   }
+  Case &reals(const std::string &name, std::initializer_list<float> values) {
+    ::onnx::AttributeProto &attribute = *node().add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(::onnx::AttributeProto::FLOATS);
+    attribute.mutable_floats()->Add(values.begin(), values.end());
+    return *this;
+  }
   Case &with(const std::string &name, const char *value) { return setString(node(), name, value), *this; }
   Case &with(const std::string &name, float value) { return setFloat(node(), name, value), *this; }
   Case &ints(llvm::ArrayRef<int64_t> values, bool isScalar = false) {
@@ -59,7 +66,28 @@ TEST_CASE("ONNX's first, experimental operators") {
         rounded(Floats{0, 1.5231884f}));
   CHECK(rounded(Case(1, "ParametricSoftplus", {2}).with("alpha", 2.f).with("beta", 0.5f).on({2}, {0, 2})) ==
         rounded(Floats{1.3862944f, 2.6265234f}));
+  CHECK(Case(1, "ImageScaler", {1, 2, 1, 2}).with("scale", 2.f).reals("bias", {1, -1}).on({1, 2, 1, 2}, {1, 2, 3, 4}) ==
+        Floats{3, 5, 5, 7});
+  CHECK_THAT(Case(1, "ImageScaler", {1, 2, 1, 2}).reals("bias", {1}).import(),
+             Contains("1 numbers in 'bias' for an image [1, 2, 1, 2]; give one for each channel"));
   CHECK_THAT(Case(1, "ScaledTanh", {2}).import(), Contains("attribute 'alpha' or 'beta' is missing; give both"));
+}
+
+TEST_CASE("Crop takes borders from an image, or a part of a size") {
+  Floats image{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  auto crop = [](OnnxModel::Dims dims = {1, 1, 3, 4}) { return Case(1, "Crop", dims); };
+  CHECK(crop().with("border", {1, 0, 2, 1}).on({1, 1, 3, 4}, image) == Floats{1, 5});
+  CHECK(crop().with("border", {1, 1, 9, 9}).with("scale", {2, 2}).on({1, 1, 3, 4}, image) == Floats{5, 6, 9, 10});
+  CHECK(crop({1, 1, "h", "w"}).with("border", {1, 0, 2, 1}).on({1, 1, 3, 4}, image) == Floats{1, 5});
+  CHECK_THAT(crop().with("border", {3, 0, 2, 0}).import(),
+             Contains("axis 3 of [1, 1, 3, 4] is shorter than what Crop takes; give a larger image"));
+  CHECK_THAT(crop({1, 1, "h", "w"}).with("border", {3, 0, 2, 0}).import(), Contains("is shorter than what Crop takes"));
+  CHECK_THAT(crop().with("border", {1, 0, -2, 1}).import(), Contains("attribute 'border' is not four sizes"));
+}
+
+TEST_CASE("DynamicSlice has its bounds as inputs in an old opset") {
+  CHECK(Case(7, "DynamicSlice", {4}).ints({1}).ints({3}).on({4}, {0, 1, 2, 3}) == Floats{1, 2});
+  CHECK(Case(7, "DynamicSlice", {2, 2}).ints({1}).ints({2}).ints({1}).on({2, 2}, {0, 1, 2, 3}) == Floats{1, 3});
 }
 
 //===----------------------------------------------------------------------===//

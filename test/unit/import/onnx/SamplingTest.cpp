@@ -76,6 +76,28 @@ TEST_CASE("RoiAlign's max is that of the weighted neighbours") {
   CHECK(align({0, 0, 1, 1}, "max", 1) == 1.25f);
 }
 
+/// MaxRoiPool of -8 -7 -6 -5 / -4 -3 … to two bins next to each other.
+static Floats pool(Floats region, float scale = 1) {
+  OnnxModel model(20);
+  Floats image(16);
+  for (int i = 0; i < 16; ++i)
+    image[i] = float(i - 8);
+  model.input("x", {1, 1, 4, 4}).input("rois", {1, 5}).output("y");
+  ::onnx::NodeProto &node = model.node("MaxRoiPool", {"x", "rois"}, {"y"});
+  setInts(node, "pooled_shape", {1, 2});
+  setFloat(node, "spatial_scale", scale);
+  return model.runFloats({floatTensor({1, 1, 4, 4}, image), floatTensor({1, 5}, region)});
+}
+
+TEST_CASE("MaxRoiPool takes the largest element of each bin, 0 without one") {
+  CHECK(pool({0, 0, 0, 3, 1}) == Floats{-3, -1});
+  CHECK(pool({0, 0, 0, 2, 0}) == Floats{-7, -6}); // the middle column is in both
+  CHECK(pool({0, 0, 0, 6, 2}, 0.5f) == Floats{-3, -1});
+  CHECK(pool({0, 2, 0, 5, 0}) == Floats{-5, 0});        // the second lies outside
+  CHECK(pool({0, 0.5f, 0, 1.5f, 0}) == Floats{-7, -6}); // halves go up
+  CHECK(pool({0, 3, 3, 1, 1}) == Floats{7, 7});         // one element where the corners are the wrong way round
+}
+
 TEST_CASE("DeformConv without offsets is a convolution, and offsets move its taps") {
   OnnxModel model(22);
   model.input("x", {1, 1, 3, 3}).input("offset", {1, 8, 2, 2}).floats("w", {1, 1, 2, 2}, {1, 1, 1, 1}).output("y");
