@@ -52,7 +52,8 @@ static Tensors linearClassifier(Node &n, TensorBuilder &b) {
     return n.fail(Twine(targets) + " scores for " + Twine(*classes) + " classes", "each class has one"), Tensors();
   if (targets == 1 && *classes == 1)
     return n.fail("one class label for one score", "give two"), Tensors();
-  return classified(b, labels, sums, /*isSingle=*/targets == 1, /*isProbability=*/false, transform);
+  return targets > 1 ? classified(b, labels, sums, transform)
+                     : classifiedByOne(b, labels, sums, 0, /*isProbability=*/true, transform);
 }
 
 void kiln::import::onnx::addLinearModels(Registry &r) {

@@ -45,6 +45,8 @@ static Value probit(TensorBuilder &b, Value scores) {
 }
 
 Value kiln::import::onnx::transformed(TensorBuilder &b, Value scores, PostTransform transform) {
+  if (b.dim(scores, -1).isConst(1) && transform != PostTransform::Probit)
+    return scores;
   switch (transform) {
   case PostTransform::None:
     return scores;
@@ -61,18 +63,23 @@ Value kiln::import::onnx::transformed(TensorBuilder &b, Value scores, PostTransf
 }
 
 Value kiln::import::onnx::ofTwoClasses(TensorBuilder &b, Value score, bool isProbability, PostTransform transform) {
-  if (isProbability && transform != PostTransform::Logistic)
-    return b.concat({b.sub(1, score), score}, 1);
-  return transformed(b, b.concat({b.neg(score), score}, 1), transform);
+  if (transform == PostTransform::Probit)
+    return b.concat({probit(b, score), score}, 1);
+  if (transform == PostTransform::Logistic)
+    return b.sigmoid(b.concat({b.neg(score), score}, 1));
+  return b.concat({isProbability ? b.sub(1, score) : b.neg(score), score}, 1);
 }
 
-Tensors kiln::import::onnx::classified(TensorBuilder &b, Value labels, Value sums, bool isSingle, bool isProbability,
-                                       PostTransform transform) {
+Tensors kiln::import::onnx::classified(TensorBuilder &b, Value labels, Value sums, PostTransform transform) {
   sums = b.cast(sums, b.float32());
-  if (!isSingle)
-    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
-  Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), isProbability ? 0.5 : 0.0), b.int64());
-  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, isProbability, transform)};
+  return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
+}
+
+Tensors kiln::import::onnx::classifiedByOne(TensorBuilder &b, Value labels, Value sum, double threshold,
+                                            bool isProbability, PostTransform transform) {
+  sum = b.cast(sum, b.float32());
+  Value isSecond = b.cast(b.greater(b.squeeze(sum, {1}), threshold), b.int64());
+  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sum, isProbability, transform)};
 }
 
 Value kiln::import::onnx::classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers) {

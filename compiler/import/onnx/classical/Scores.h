@@ -15,17 +15,19 @@ enum class PostTransform { None, Softmax, Logistic, SoftmaxZero, Probit };
 
 /// The node's attribute; a failure is noted if it is not a transform.
 PostTransform postTransform(Node &n);
-/// Scores [rows, classes], mapped.
+/// Scores [rows, classes], mapped. Of a single one ONNX Runtime maps only Probit.
 mlir::Value transformed(TensorBuilder &b, mlir::Value scores, PostTransform transform);
 
-/// From one score per row, [rows, 1], scores of two classes, mapped: [-s, s], or [1-s, s] for a probability, unless
-/// Logistic makes it one only now.
+/// From one score per row, [rows, 1], scores of two classes as ONNX Runtime makes them: [-s, s], or [1-s, s] for a
+/// probability. Of the transforms only Logistic maps both; Probit maps the first, and ONNX Runtime leaves the other
+/// one unwritten, which is s here.
 mlir::Value ofTwoClasses(TensorBuilder &b, mlir::Value score, bool isProbability, PostTransform transform);
 
-/// From sums [rows, classes], or [rows, 1] for the second of two classes: each row's label, and its scores, mapped.
-/// `isProbability`: a single sum is one.
-Tensors classified(TensorBuilder &b, mlir::Value labels, mlir::Value sums, bool isSingle, bool isProbability,
-                   PostTransform transform);
+/// From sums [rows, classes]: each row's label, that of the largest, and its scores, mapped.
+Tensors classified(TensorBuilder &b, mlir::Value labels, mlir::Value sums, PostTransform transform);
+/// From one sum per row, [rows, 1]: the label, the second of two where the sum is above `threshold`, and two scores.
+Tensors classifiedByOne(TensorBuilder &b, mlir::Value labels, mlir::Value sum, double threshold, bool isProbability,
+                        PostTransform transform);
 
 /// The labels in the attributes classlabels_strings and `integers`: a list; null if the node has neither.
 mlir::Value classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers);

@@ -76,7 +76,7 @@ static Value vectorsOf(Node &n, TensorBuilder &b, Value x, llvm::StringRef attri
 
 static Value svmRegressor(Node &n, TensorBuilder &b) {
   Kernel kernel(n);
-  PostTransform transform = postTransform(n);
+  postTransform(n); // is checked; a single score is as it is
   int64_t supports = n.integer("n_supports", 0);
   bool isOneClass = n.flag("one_class", false);
   Reals rho = numbersOf(n, "rho");
@@ -96,7 +96,7 @@ static Value svmRegressor(Node &n, TensorBuilder &b) {
   sum = b.add(sum, rho[0]);
   if (isOneClass)
     sum = b.where(b.greater(sum, 0), b.constantLike(sum, 1), -1);
-  return b.cast(transformed(b, sum, transform), b.float32());
+  return b.cast(sum, b.float32());
 }
 
 //===----------------------------------------------------------------------===//
@@ -223,7 +223,14 @@ static Tensors svmClassifier(Node &n, TensorBuilder &b) {
       return n.fail("attribute 'rho' is missing"), Tensors();
     Value scores = b.matmul(x, b.transpose(vectorsOf(n, b, x, "coefficients", classes), 0, 1));
     scores = b.cast(b.add(scores, rho[0]), b.float32());
-    return {b.gather(labels, b.argMax(scores, 1, false, b.int64()), 0), transformed(b, scores, transform)};
+    Value label = b.argMax(scores, 1, false, b.int64());
+    // Of two classes ONNX Runtime takes the second wherever a score is large enough.
+    bool isPositive = llvm::all_of(numbersOf(n, "coefficients"), [](double each) { return each >= 0; });
+    Value largest = b.max(scores, {1});
+    if (classes == 2)
+      label =
+          b.where(isPositive ? b.greaterEqual(largest, 0.5) : b.greater(largest, 0), b.constantLike(label, 1), label);
+    return {b.gather(labels, label, 0), transformed(b, scores, transform)};
   }
   if (int64_t(perClass.size()) != classes || classes < 2 || classes > 1000)
     return n.fail("attribute 'vectors_per_class' has " + Twine(perClass.size()) + " numbers for " + Twine(classes) +
@@ -238,7 +245,7 @@ static Tensors svmClassifier(Node &n, TensorBuilder &b) {
   Value label = b.gather(labels, winner(b, pairs, decided), 0);
   if (a.empty()) {
     decided = b.cast(decided, b.float32());
-    return {label, classes == 2 ? ofTwoClasses(b, decided, /*isProbability=*/false, transform)
+    return {label, classes == 2 ? ofTwoClasses(b, decided, transform != PostTransform::None, transform)
                                 : transformed(b, decided, transform)};
   }
   if (int64_t(a.size()) != pairs.count() || a.size() != offsets.size())

@@ -124,6 +124,7 @@ namespace {
 struct Numbered {
   Trees trees;
   std::vector<LeafWeight> weights;
+  Ints treeOfLeaf;
 };
 } // namespace
 
@@ -160,6 +161,8 @@ static std::optional<Numbered> numberedTrees(Node &n, const std::string &kind) {
   std::map<int64_t, size_t> roots; // the first node of each tree
   for (size_t i = 0; i < count; ++i) {
     int64_t place = modes[i] == "LEAF" ? -1 - trees.leaves++ : trees.nodes++;
+    if (modes[i] == "LEAF")
+      made.treeOfLeaf.push_back(tree[i]);
     if (!places.try_emplace({tree[i], number[i]}, place).second)
       return fail("node " + Twine(number[i]) + " of tree " + Twine(tree[i]) + " is given twice");
     roots.try_emplace(tree[i], i);
@@ -220,8 +223,100 @@ static Value treeEnsembleRegressor(Node &n, TensorBuilder &b) {
   return b.cast(transformed(b, sums, transform), b.float32());
 }
 
-/// If the leaves have weights for only one of two classes, that is a score: 0.5 decides for a probability, if no weight
-/// is negative, else 0.
+//===----------------------------------------------------------------------===//
+// Classification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A class's sum for each row, [rows, 1]; null if no leaf weighs the class. To ONNX Runtime a sum of 0 is not the same
+/// as no leaf that a row reaches having a weight: `isThere` (bool) says which rows have one, null if all have.
+struct ClassSum {
+  Value sum, isThere;
+
+  /// The score `value`, 0 in rows without a weight.
+  Value orZero(TensorBuilder &b, Value value) const {
+    if (!sum)
+      return b.constantLike(value, 0);
+    return isThere ? b.where(isThere, value, 0) : value;
+  }
+  /// `value` in rows with a weight, else `other`.
+  Value either(TensorBuilder &b, Value value, Value other) const {
+    return !sum ? other : isThere ? b.where(isThere, value, other) : value;
+  }
+};
+} // namespace
+
+/// Whether all rows have a weight of this class: all leaves of some tree do.
+static bool isAlwaysThere(const Numbered &given, int64_t target) {
+  std::vector<bool> weighs(given.trees.leaves);
+  for (const LeafWeight &each : given.weights)
+    if (each.target == target)
+      weighs[each.leaf] = true;
+  std::map<int64_t, bool> whole;
+  for (auto [leaf, tree] : llvm::enumerate(given.treeOfLeaf))
+    whole.try_emplace(tree, true).first->second &= weighs[leaf];
+  return llvm::any_of(whole, [](const auto &each) { return each.second; });
+}
+
+/// For each class; none, and a failure noted, if the trees are not whole. `mustKnow`: it matters which rows have one.
+static std::vector<ClassSum> sumClasses(TensorBuilder &b, Value x, const Numbered &given, int64_t classes,
+                                        bool mustKnow) {
+  // A target for each class that a leaf weighs, and one that counts its weights if only a run knows whether it has any.
+  std::vector<int64_t> places(classes, -1), counts(classes, -1);
+  int64_t targets = 0;
+  for (const LeafWeight &each : given.weights)
+    if (places[each.target] < 0)
+      places[each.target] = targets++;
+  if (targets == 0)
+    places[0] = targets++;
+  for (int64_t each = 0; each < classes && mustKnow; ++each)
+    if (places[each] >= 0 && !isAlwaysThere(given, each))
+      counts[each] = targets++;
+  std::vector<LeafWeight> weights;
+  for (const LeafWeight &each : given.weights) {
+    weights.push_back({each.leaf, places[each.target], each.weight});
+    if (counts[each.target] >= 0)
+      weights.push_back({each.leaf, counts[each.target], 1});
+  }
+  Value sums = aggregate(b, x, given.trees, weights, targets, Aggregate::Sum);
+  if (!sums)
+    return {};
+  std::vector<ClassSum> made(classes);
+  for (auto [each, place, count] : llvm::zip(made, places, counts)) {
+    each.sum = place >= 0 ? b.narrow(sums, 1, place, place + 1) : Value();
+    each.isThere = count >= 0 ? b.greater(b.narrow(sums, 1, count, count + 1), 0) : Value();
+  }
+  return made;
+}
+
+/// Two classes, as ONNX Runtime has them. A row without a weight of the second has one score, and that is the second's.
+/// A row with one has two. The second is the label if the last score is above 0, or above 0.5 if only one class has
+/// weights and these are probabilities. If both have weights, labels that are integers are 0 and 1.
+static Tensors classifiedAsTwo(TensorBuilder &b, Value labels, llvm::ArrayRef<ClassSum> classes,
+                               llvm::ArrayRef<double> base, bool isProbability, PostTransform transform) {
+  const ClassSum &first = classes[0], &second = classes[1];
+  double threshold = isProbability ? 0.5 : 0;
+  if (first.sum && second.sum && b.element(labels) == b.int64())
+    labels = intTable(b, "labels", {0, 1});
+  Value sum = first.sum ? first.sum : b.constantLike(second.sum, 0), scores;
+  Value alone = base.empty() ? sum : b.add(sum, base[0]), last = alone;
+  if (base.size() < 2 && !second.sum)
+    return classifiedByOne(b, labels, alone, threshold, isProbability, transform);
+  auto real = [&](Value score) { return b.cast(score, b.float32()); };
+  auto both = [&](Value a, Value other) { return transformed(b, b.concat({real(a), real(other)}, 1), transform); };
+  if (base.size() < 2) {
+    last = second.either(b, second.sum, alone);
+    scores = both(first.orZero(b, alone), second.sum);
+    if (second.isThere)
+      scores = b.where(second.isThere, scores, ofTwoClasses(b, real(alone), isProbability, transform));
+  } else {
+    Value based = b.add(sum, base[1]); // of the first class's sum
+    last = second.either(b, based, alone);
+    scores = both(second.either(b, first.orZero(b, b.neg(based)), alone), second.orZero(b, based));
+  }
+  return {b.gather(labels, b.cast(b.greater(b.squeeze(real(last), {1}), threshold), b.int64()), 0), scores};
+}
+
 static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
   PostTransform transform = postTransform(n);
   Reals base = realsOrTensor(n, "base_values");
@@ -232,30 +327,39 @@ static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
   if (!given || !b.ok())
     return {};
   int64_t classes = b.dim(labels, 0).constant();
-  llvm::DenseSet<int64_t> weighed;
-  bool isProbability = true;
-  for (LeafWeight &each : given->weights) {
+  bool isAboveZero = true, isNegative = false;
+  for (const LeafWeight &each : given->weights) {
     if (each.target < 0 || each.target >= classes)
       return n.fail("a leaf weighs class " + Twine(each.target) + " of " + Twine(classes)), Tensors();
-    weighed.insert(each.target);
-    isProbability &= each.weight >= 0;
+    isAboveZero &= each.weight > 0;
+    isNegative |= each.weight < 0;
   }
-  bool isBinary = classes == 2 && weighed.size() == 1;
-  if (isBinary)
-    for (LeafWeight &each : given->weights)
-      each.target = 0;
+  if (!base.empty() && int64_t(base.size()) != classes && !(classes == 2 && base.size() == 1))
+    return n.fail(Twine(base.size()) + " base values for " + Twine(classes) + " classes"), Tensors();
   Value x = featureRows(n, b);
-  Value sums = aggregate(b, x, given->trees, given->weights, isBinary ? 1 : classes, Aggregate::Sum);
-  if (!sums)
+  // Of more than two classes, one without a weight is never the label. It never is one anyway where all weights are
+  // above its 0; and with base values each has one.
+  bool mustKnow = classes == 2 || (base.empty() && !isAboveZero);
+  std::vector<ClassSum> sums = sumClasses(b, x, *given, classes, mustKnow);
+  if (sums.empty())
     return {};
-  if (isBinary && !base.empty() && base.size() <= 2)
-    base = {base.back()};
-  if (!base.empty()) {
-    if (int64_t(base.size()) != (isBinary ? 1 : classes))
-      return n.fail(Twine(base.size()) + " base values for " + Twine(classes) + " classes"), Tensors();
-    sums = b.add(sums, realTable(b, "base", base, {int64_t(base.size())}, x));
+  bool isBinary = classes == 2 && !(sums[0].sum && sums[1].sum);
+  if (classes == 2)
+    return classifiedAsTwo(b, labels, sums, base, isBinary && !isNegative, transform);
+  Value some = llvm::find_if(sums, [](const ClassSum &each) { return each.sum; })->sum;
+  llvm::SmallVector<Value> scores, candidates;
+  for (const ClassSum &each : sums) {
+    scores.push_back(each.sum ? each.sum : b.constantLike(some, 0));
+    Value none = b.constantLike(some, -std::numeric_limits<double>::infinity());
+    candidates.push_back(mustKnow ? each.either(b, scores.back(), none) : scores.back());
   }
-  return classified(b, labels, sums, /*isSingle=*/isBinary, isProbability, transform);
+  Value all = b.concat(scores, 1);
+  if (!base.empty())
+    all = b.add(all, realTable(b, "base", base, {int64_t(base.size())}, x));
+  Tensors results = classified(b, labels, all, transform);
+  if (mustKnow)
+    results[0] = b.gather(labels, b.argMax(b.cast(b.concat(candidates, 1), b.float32()), 1, false, b.int64()), 0);
+  return results;
 }
 
 void kiln::import::onnx::addTrees(Registry &r) {

@@ -82,6 +82,10 @@ TEST_CASE("LinearRegressor is a weighted sum for each target") {
   ClassicalCase two("LinearRegressor", {1, 2});
   two.floats("coefficients", {1, 10, 2, -1}).floats("intercepts", {0.5f, 0}).integer("targets", 2);
   CHECK(two.on(kRow) == Floats{21.5f, 0});
+  CHECK(two.text("post_transform", "LOGISTIC").on(kRow) == Floats{1, 0.5f});
+  ClassicalCase one("LinearRegressor", {1, 2});
+  one.floats("coefficients", {1, 10}).text("post_transform", "LOGISTIC");
+  CHECK(one.on(kRow) == Floats{21}); // of one target it is not applied
 }
 
 TEST_CASE("LinearClassifier gives the label of the largest score") {
@@ -96,13 +100,16 @@ TEST_CASE("LinearClassifier gives the label of the largest score") {
 }
 
 TEST_CASE("LinearClassifier makes two scores of one") {
-  ClassicalCase two("LinearClassifier", {1, 2}, 2);
-  two.floats("coefficients", {1, -1}).floats("intercepts", {0.5f}).ints("classlabels_ints", {3, 4});
-  CHECK(two.labels(kRow) == Ints{3});
-  CHECK(two.labels(floatTensor({1, 2}, {2, 1})) == Ints{4});
-  CHECK(two.on(kRow, 1) == Floats{0.5f, -0.5f});
-  two.text("post_transform", "LOGISTIC");
-  CHECK(two.on(kRow, 1) == Floats{0.622f, 0.378f});
+  auto classifier = [](const std::string &transform) {
+    ClassicalCase two("LinearClassifier", {1, 2}, 2);
+    two.floats("coefficients", {1, -1}).floats("intercepts", {0.5f}).ints("classlabels_ints", {3, 4});
+    return two.text("post_transform", transform);
+  };
+  CHECK(classifier("NONE").labels(kRow) == Ints{3});
+  CHECK(classifier("NONE").labels(floatTensor({1, 2}, {2, 1})) == Ints{4});
+  CHECK(classifier("NONE").on(kRow, 1) == Floats{1.5f, -0.5f});
+  CHECK(classifier("LOGISTIC").on(kRow, 1) == Floats{0.622f, 0.378f});
+  CHECK(classifier("SOFTMAX").on(kRow, 1) == Floats{1.5f, -0.5f}); // ONNX Runtime has no softmax of a single score
 }
 
 TEST_CASE("coefficients that do not fit a linear model are an error") {
@@ -145,8 +152,8 @@ TEST_CASE("TreeEnsembleClassifier gives the class of the most weight") {
   CHECK(three.on(kRow, 1) == Floats{0.5f, 0.6f, 0});
 }
 
-TEST_CASE("weights of one of two classes are its probability, or a score where some are negative") {
-  ClassicalCase probability = trees("class", 2, {1, 1, 1}, {0.1f, 0.6f, 0.2f});
+TEST_CASE("weights of the first of two classes are the second's probability, or a score where some are negative") {
+  ClassicalCase probability = trees("class", 2, {0, 0, 0}, {0.1f, 0.6f, 0.2f});
   probability.ints("classlabels_int64s", {7, 8});
   CHECK(probability.labels(kRow) == Ints{7});
   CHECK(probability.labels(kOther) == Ints{8});
@@ -154,11 +161,42 @@ TEST_CASE("weights of one of two classes are its probability, or a score where s
   probability.text("post_transform", "LOGISTIC");
   CHECK(probability.labels(kOther) == Ints{8});
   CHECK(probability.on(kRow, 1) == Floats{0.426f, 0.574f});
-  ClassicalCase score = trees("class", 2, {1, 1, 1}, {-1, 1, 0.5f});
+  ClassicalCase score = trees("class", 2, {0, 0, 0}, {-1, 1, 0.5f});
   score.ints("classlabels_int64s", {7, 8}).text("post_transform", "LOGISTIC");
   CHECK(score.labels(kRow) == Ints{7});
   CHECK(score.labels(kOther) == Ints{8});
   CHECK(score.on(kRow, 1) == Floats{0.622f, 0.378f});
+}
+
+// The expected numbers are ONNX Runtime's: the standard does not say them.
+TEST_CASE("weights of the second of two classes leave the first's score 0") {
+  ClassicalCase second = trees("class", 2, {1, 1, 1}, {0.1f, 0.6f, 0.2f});
+  second.ints("classlabels_int64s", {7, 8});
+  CHECK(second.labels(kRow) == Ints{7});
+  CHECK(second.labels(kOther) == Ints{8});
+  CHECK(second.on(kRow, 1) == Floats{0, 0.3f});
+  CHECK(second.text("post_transform", "SOFTMAX").on(kRow, 1) == Floats{0.426f, 0.574f});
+}
+
+TEST_CASE("where both of two classes have weights, integer labels are 0 and 1") {
+  ClassicalCase both = trees("class", 2, {0, 1, 0}, {0.5f, 0.7f, -0.75f});
+  both.ints("classlabels_int64s", {7, 8});
+  CHECK(both.labels(kRow) == Ints{0});
+  CHECK(both.labels(kOther) == Ints{1});
+  CHECK(both.on(kRow, 1) == Floats{0.25f, -0.25f}); // no weight of the second: the first's sum is the only score
+  CHECK(both.on(kOther, 1) == Floats{-0.75f, 0.7f});
+  both.floats("base_values", {10, 20});
+  CHECK(both.labels(kRow) == Ints{1});
+  CHECK(both.on(kRow, 1) == Floats{9.75f, 0});
+  CHECK(both.on(kOther, 1) == Floats{-19.25f, 19.25f});
+}
+
+TEST_CASE("a class without a weight is not the label of a row whose other scores are negative") {
+  ClassicalCase three = trees("class", 2, {0, 2, 0}, {-0.5f, -0.25f, -0.5f});
+  three.ints("classlabels_int64s", {7, 8, 9});
+  CHECK(three.labels(kRow) == Ints{7});
+  CHECK(three.labels(kOther) == Ints{9});
+  CHECK(three.on(kRow, 1) == Floats{-1, 0, 0});
 }
 
 TEST_CASE("trees whose nodes lead nowhere are an error") {
@@ -189,6 +227,19 @@ TEST_CASE("SVMClassifier lets each pair of classes vote") {
   CHECK(two.labels(kRow) == Ints{8});
   CHECK(two.labels(floatTensor({1, 2}, {2, 1})) == Ints{7});
   CHECK(two.on(kRow, 1) == Floats{0.75f, -0.75f});
+  CHECK(two.text("post_transform", "SOFTMAX").on(kRow, 1) == Floats{1.75f, -0.75f});
+}
+
+TEST_CASE("SVMClassifier without vectors takes the second of two classes where a score is large") {
+  auto linear = [](Floats coefficients) {
+    ClassicalCase made("SVMClassifier", {1, 2}, 2);
+    made.floats("coefficients", coefficients).floats("rho", {0}).ints("classlabels_ints", {7, 8});
+    return made;
+  };
+  CHECK(linear({1, 0, -1, 0}).labels(kRow) == Ints{8});
+  CHECK(linear({-1, 0, -2, 0}).labels(kRow) == Ints{7});
+  CHECK(linear({0.4f, 0, 0.1f, 0}).labels(kRow) == Ints{7});
+  CHECK(linear({0.6f, 0, 0.1f, 0}).labels(kRow) == Ints{8});
 }
 
 TEST_CASE("probabilities of pairs become those of classes") {
