@@ -21,6 +21,7 @@ class Graph:
         self.opset = 17
         self.random = np.random.default_rng(sum(name.encode()))
         self.nodes, self.inputs, self.initializers, self.outputs, self.feeds = [], [], [], [], {}
+        self.sparse_feeds = {}
 
     def normal(self, *shape):
         return self.random.standard_normal(shape).astype(np.float32)
@@ -39,6 +40,18 @@ class Graph:
     def constant(self, array, dtype=None):
         name = f"w{len(self.initializers)}"
         self.initializers.append(numpy_helper.from_array(np.asarray(array, dtype), name))
+        return name
+
+    def sparse(self, array):
+        """An input that ONNX Runtime takes as its elements that are not 0, and the file as a whole."""
+        name = f"x{len(self.inputs)}"
+        self.inputs.append(helper.make_sparse_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+        rows, columns = np.nonzero(array)
+        places = np.stack([rows, columns], axis=1).ravel()
+        device = onnxruntime.OrtDevice.make("cpu", 0)
+        sparse = onnxruntime.SparseTensor.sparse_coo_from_numpy(np.array(array.shape, np.int64), array[rows, columns], places, device)
+        self.feeds[name] = array
+        self.sparse_feeds[name] = onnxruntime.OrtValue.ort_value_from_sparse_tensor(sparse)
         return name
 
     def f(self, value):
@@ -507,6 +520,18 @@ def multimodal_rotary_embedding(g):
 
 
 @model
+def sparse_products(g):
+    def weight(*shape):
+        return g.sparse(np.where(g.random.uniform(size=shape) < 0.3, g.normal(*shape), np.float32(0)))
+
+    g.node("SparseToDenseMatMul", [weight(4, 5), g.input(g.normal(5, 3))], alpha=0.5)
+    x = g.input(g.normal(4, 4))  # ONNX Runtime checks sizes as if nothing were transposed
+    g.node("SparseToDenseMatMul", [weight(4, 4), x], transA=1)
+    g.node("SparseToDenseMatMul", [weight(4, 4), x], transB=1)
+    g.node("SparseToDenseMatMul", [weight(4, 4), x], transA=1, transB=1)
+
+
+@model
 def first_operators(g):
     g.opset = 9
     x = g.input(g.normal(2, 3, 6, 5))
@@ -535,7 +560,7 @@ def write(name, build):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
-    results = session.run(None, g.feeds)
+    results = session.run(None, g.feeds | g.sparse_feeds)
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     os.makedirs(folder, exist_ok=True)
     onnx.save(proto, os.path.join(folder, "model.onnx"))

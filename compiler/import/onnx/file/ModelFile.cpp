@@ -37,6 +37,19 @@ static llvm::Error corrupt(StringRef path, StringRef file, const Twine &cause) {
   return failure(path + ": " + cause, "is it an ONNX file, and is it whole?");
 }
 
+/// A program's inputs have all elements, as a constant that a file stores without its zeros has (SparseTensor.cpp).
+static void fillSparseInputs(::onnx::GraphProto &graph) {
+  for (::onnx::ValueInfoProto &input : *graph.mutable_input()) {
+    if (!input.type().has_sparse_tensor_type())
+      continue;
+    ::onnx::TypeProto::SparseTensor sparse = input.type().sparse_tensor_type();
+    ::onnx::TypeProto::Tensor &dense = *input.mutable_type()->mutable_tensor_type();
+    dense.set_elem_type(sparse.elem_type());
+    if (sparse.has_shape())
+      *dense.mutable_shape() = sparse.shape();
+  }
+}
+
 llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const ImportOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -57,6 +70,8 @@ llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const
     return failure(path + ": over 2 GB without its tensors' data", "store the tensors as raw or external data");
   if (!file->model_.ParseFromArray(lifted->data(), lifted->size()))
     return corrupt(path, bytes, "corrupt ONNX: its fields make no model");
+  if (file->model_.has_graph())
+    fillSparseInputs(*file->model_.mutable_graph());
   return file;
 }
 
