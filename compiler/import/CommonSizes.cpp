@@ -18,10 +18,12 @@ static Expr bindTo(Expr symbol, Expr value, OpBuilder &builder, Location locatio
   return symbol;
 }
 
-Expr CommonSizes::read(llvm::StringRef name, Value scalar, SymbolBounds bounds, OpBuilder &builder, Location location) {
+Expr CommonSizes::read(llvm::StringRef name, Value scalar, SymbolBounds bounds, OpBuilder &builder, Location location,
+                       llvm::StringRef meaning) {
   Expr symbol = symbols_.fresh(name, bounds);
   auto attribute = SymbolAttr::get(builder.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
-  graph::BindOp::create(builder, location, attribute, scalar);
+  graph::BindOp::create(builder, location, attribute, scalar,
+                        meaning.empty() ? StringAttr() : builder.getStringAttr(meaning));
   return symbol;
 }
 

@@ -20,9 +20,10 @@ class CommonSizes {
 public:
   explicit CommonSizes(Symbols &symbols) : symbols_(symbols) {}
   const Symbols &symbols() const { return symbols_; }
-  /// A new symbol for an int64 scalar, which the host reads.
+  /// A new symbol for an int64 scalar, which the host reads. Errors of a run call it `meaning`, "the length of 'y'", if
+  /// that is not empty.
   view::Expr read(llvm::StringRef name, mlir::Value scalar, SymbolBounds bounds, mlir::OpBuilder &builder,
-                  mlir::Location location);
+                  mlir::Location location, llvm::StringRef meaning = "");
   /// At the head of this block is bound what follows from the inputs' sizes alone, so that the whole model sees it.
   void bindIn(mlir::Block &entry) { entry_ = &entry; }
 

@@ -44,7 +44,7 @@ void TensorBuilder::checkIndices(Value indices, Expr size) {
   auto read = [&](Value place, StringRef which) {
     SymbolBounds bounds{-kFar, kFar, 0};
     Value near = clip(place, Operand(-kFar), Operand(kFar)); // also the least and the largest of none
-    return sizes_.read((node() + "." + which).str(), near, bounds, builder_, location_);
+    return sizes_.read((node() + "." + which).str(), near, bounds, builder_, location_, "the index");
   };
   std::string axis = " an axis of size " + size.print() + "; negative ones count from its end";
   Expr least = read(min(places, all), graph::kLeastIndex), largest = read(max(places, all), graph::kLargestIndex);

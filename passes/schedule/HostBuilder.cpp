@@ -60,6 +60,11 @@ static std::string withoutSizes(const Twine &text) {
   return escaped;
 }
 
+StringRef HostBuilder::meaningOf(Expr symbol) const {
+  auto bind = dyn_cast_or_null<graph::BindOp>(binder_.lookup(symbol));
+  return bind ? bind.getMeaning().value_or("") : "";
+}
+
 void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol, StringRef origin, Location location) {
   if (min >= symbol.min() && max <= symbol.max())
     return;
@@ -71,20 +76,43 @@ void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol,
   std::string node;
   for (const graph::Source &source : graph::sourcesOf(location))
     node = "node '" + source.node.str() + "': ";
-  std::string message = withoutSizes(node + "the size '" + symbol.render() + "', " + origin + ", is ") + "%d, not " +
+  StringRef meaning = meaningOf(symbol);
+  std::string name = meaning.empty() ? "the size '" + symbol.render() + "'" : meaning.str();
+  std::string message = withoutSizes(node + name + ", " + origin + ", is ") + "%d, not " +
                         std::to_string(symbol.min()) + " to " + std::to_string(symbol.max()) + "; give another";
   host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message), size);
 }
 
+/// The text with a symbol's name, where it stands alone, as other words.
+static std::string inWords(StringRef text, StringRef name, StringRef words) {
+  auto isOfName = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + name.size();
+    bool isName = text.substr(i).starts_with(name) && (i == 0 || !isOfName(text[i - 1])) &&
+                  (end >= text.size() || !isOfName(text[end]));
+    result += isName ? words : text.substr(i, 1);
+    i = isName ? end : i + 1;
+  }
+  return result;
+}
+
 void HostBuilder::emitCheck(Expr condition, const Twine &text, Block &block, Scope &scope) {
   Value holds = truth(size(condition, block, scope));
-  std::string message = withoutSizes(text);
+  std::string words = text.str(), values;
   SmallVector<Value> sizes;
   condition.forEachVariable([&](Expr symbol) {
-    message += (sizes.empty() ? " (" : ", ") + withoutSizes(symbol.render()) + "=%d";
+    // A name without a dot may be a word of the text.
+    bool isOwn = symbol.name().contains('.');
+    StringRef meaning = isOwn ? meaningOf(symbol) : "";
+    if (!meaning.empty())
+      words = inWords(words, symbol.render(), meaning);
+    values += sizes.empty() ? " (" : ", ";
+    values += withoutSizes(meaning.empty() ? symbol.render() + "=" : meaning + " is ") + "%d";
     sizes.push_back(size(symbol, block, scope));
   });
-  host::CheckOp::create(builder_, loc_, holds, builder_.getStringAttr(message + (sizes.empty() ? "" : ")")), sizes);
+  std::string message = withoutSizes(words) + values + (sizes.empty() ? "" : ")");
+  host::CheckOp::create(builder_, loc_, holds, builder_.getStringAttr(message), sizes);
 }
 
 Value HostBuilder::boundedSize(Expr expr, Expr symbol, Block &block, Scope &scope) {

@@ -114,6 +114,8 @@ private:
   /// `origin` says what gives it: "which is data".
   void checkBounds(mlir::Value size, int64_t min, int64_t max, view::Expr symbol, llvm::StringRef origin,
                    mlir::Location location);
+  /// The words that errors call a symbol by; "" if it has a name alone.
+  llvm::StringRef meaningOf(view::Expr symbol) const;
   /// Ends the run with the message, and the sizes that the condition is about, unless it holds.
   void emitCheck(view::Expr condition, const llvm::Twine &message, mlir::Block &block, Scope &scope);
   /// Ends the run where the kernel's views of views walk through more elements than 64 bits count: it computes a flat

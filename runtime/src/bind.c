@@ -50,8 +50,10 @@ static kiln_status bind_symbol(const kiln_model *model, const kiln_tensor *input
   }
   if (sizes[number] >= 0 && sizes[number] != size) {
     kiln_text_add(cause,
-                  "input '%s': axis %" PRId32 " (%s): wanted the size %" PRId64 " that it has in '%s', given %" PRId64,
-                  port->name, axis, symbol->name, sizes[number], binder_of(model, inputs, number, index), size);
+                  "input '%s': axis %" PRId32 " (%s): wanted the size %" PRId64 " that it has in '%s', given %" PRId64
+                  "; in an ONNX model they may differ with --dim %s.%" PRId32 "=LO..HI",
+                  port->name, axis, symbol->name, sizes[number], binder_of(model, inputs, number, index), size,
+                  port->name, axis);
     return KILN_INVALID_ARGUMENT;
   }
   sizes[number] = size;

@@ -67,6 +67,24 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   }
 }
 
+/// An axis that --dim names as INPUT.AXIS is one of the input's.
+static llvm::Error checkDimAxes(const ImportOptions &options, mlir::func::FuncOp function) {
+  for (mlir::BlockArgument input : function.getArguments()) {
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(input.getArgNumber(), graph::kNameAttr);
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(input.getType());
+    for (const auto &dim : options.dims) {
+      llvm::StringRef axis = dim.first();
+      int64_t number;
+      if (name && type && axis.consume_front(name.getValue()) && axis.consume_front(".") &&
+          !axis.getAsInteger(10, number) && number >= type.getRank())
+        return usageError("--dim names '" + dim.first() + "', and '" + name.getValue() + "' has " +
+                              Twine(type.getRank()) + (type.getRank() == 1 ? " axis" : " axes"),
+                          "the first is 0");
+    }
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   const ::onnx::ModelProto &model = file_.model();
   if (!model.has_graph() || model.graph().output_size() == 0)
@@ -90,6 +108,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   if (llvm::Error error = checkShapes(model.graph()))
     return error;
   if (llvm::Error error = importInputs(model.graph(), scope, function))
+    return error;
+  if (llvm::Error error = checkDimAxes(options_, function))
     return error;
   if (llvm::Error error = symbols_.checkDims())
     return error;
@@ -390,6 +410,6 @@ void Importer::forget(mlir::Operation *op) {
   });
 }
 
-Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {
-  return scalar ? commonSizes_.read(name, scalar, bounds, builder_, b.location()) : Expr(0);
+Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds, StringRef meaning) {
+  return scalar ? commonSizes_.read(name, scalar, bounds, builder_, b.location(), meaning) : Expr(0);
 }

@@ -50,7 +50,8 @@ public:
   /// scope, so the data made from it can be found again.
   mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
   /// A new symbol, bound here to an int64 scalar; null values give 0.
-  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {});
+  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {},
+                  llvm::StringRef meaning = "");
 
   /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope. Fails if an
   /// If gives an output of the graph other ranks or dtypes.

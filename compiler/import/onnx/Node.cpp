@@ -112,9 +112,17 @@ Elements Node::boundNumbers(int index, int64_t count, int64_t min, int64_t max, 
     scalar = builder_.cast(scalar, builder_.int64());
     if (clamps)
       scalar = builder_.clip(scalar, Operand(min), Operand(max));
-    sizes.push_back(importer_.bind(name, scalar, builder_, {min, max, std::clamp<int64_t>(1, min, max)}));
+    std::string meaning = (count == 1 ? "" : "element " + std::to_string(i) + " of ") + quoted(proto_.input(index));
+    sizes.push_back(importer_.bind(name, scalar, builder_, {min, max, std::clamp<int64_t>(1, min, max)}, meaning));
   }
   return sizes;
+}
+
+std::string Node::meaning(StringRef what) const {
+  auto [stem, number] = what.split('.');
+  std::string words = stem == "padded" ? "the padded size" : number.empty() ? "the " + stem.str() : stem.str();
+  return words + (number.empty() ? "" : " " + number.str()) + " of " +
+         quoted(proto_.output_size() ? proto_.output(0) : proto_.op_type());
 }
 
 view::Expr Node::named(StringRef what, view::Expr value, int64_t min, int64_t max) {
@@ -128,7 +136,8 @@ view::Expr Node::named(StringRef what, view::Expr value, int64_t min, int64_t ma
     return min;
   }
   std::string name = scope_.prefix() + (proto_.output_size() ? proto_.output(0) : proto_.op_type()) + "." + what.str();
-  return importer_.bind(name, builder_.size(value), builder_, {min, max, std::clamp<int64_t>(1, min, max)});
+  return importer_.bind(name, builder_.size(value), builder_, {min, max, std::clamp<int64_t>(1, min, max)},
+                        meaning(what));
 }
 
 std::optional<llvm::SmallVector<int64_t>> Node::integers(int index, StringRef what) {

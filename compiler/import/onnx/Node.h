@@ -64,6 +64,8 @@ public:
   /// A symbol with the value of an expression over values known at run time; constants and symbols are returned
   /// unchanged. A value outside the bounds ends the run with an error.
   view::Expr named(llvm::StringRef what, view::Expr value, int64_t min = 0, int64_t max = view::kMaxDim);
+  /// "size 1 of 'y'" for "size.1" and "the length of 'y'" for "length", where 'y' is the node's first output.
+  std::string meaning(llvm::StringRef what) const;
   /// Constant integers; a failure that calls the input `what` is noted if they are not known at import.
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
   /// The number that a constant of one element holds.

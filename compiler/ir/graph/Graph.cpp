@@ -283,6 +283,12 @@ LogicalResult RoomOp::verify() {
                  succeeded(expectSameElement(*this, getInput())));
 }
 
+void BindOp::build(OpBuilder &, OperationState &state, SymbolAttr symbol, Value value, StringAttr meaning) {
+  state.addOperands(value);
+  state.getOrAddProperties<Properties>().symbol = symbol;
+  state.getOrAddProperties<Properties>().meaning = meaning;
+}
+
 void AssignOp::build(OpBuilder &builder, OperationState &state, Value target, Value value, DimsAttr begin) {
   build(builder, state, target.getType(), target, value, begin);
 }

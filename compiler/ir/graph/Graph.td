@@ -256,9 +256,14 @@ def GatherOp : PureGraphOp<"gather"> {
 
 def BindOp : GraphOp<"bind"> {
   let summary = "a symbol takes the value of a scalar, from here on";
-  let description = [{The scalar is read by the host. A value outside the symbol's bounds ends the run with an error.}];
-  let arguments = (ins SymbolAttr:$symbol, Tensor:$value);
-  let assemblyFormat = "$symbol $value attr-dict `:` type($value)";
+  let description = [{
+    The scalar is read by the host. A value outside the symbol's bounds ends the run with an error. Errors call the symbol by
+    `meaning`, words like "the length of 'y'", if there are any.
+  }];
+  let arguments = (ins SymbolAttr:$symbol, Tensor:$value, OptionalAttr<StrAttr>:$meaning);
+  let assemblyFormat = "$symbol $value (`means` $meaning^)? attr-dict `:` type($value)";
+  let builders = [OpBuilder<(ins "::kiln::SymbolAttr":$symbol, "::mlir::Value":$value,
+                                 CArg<"::mlir::StringAttr", "{}">:$meaning)>];
 }
 
 def CheckOp : GraphOp<"check"> {

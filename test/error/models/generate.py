@@ -57,6 +57,8 @@ def models():
         "pad": model([node("Pad", ["x", "p"], ["y"], "border")], [tensor_value("x", [3]), tensor_value("p", [2], INT64)]),
         "pattern": model([node("RegexFullMatch", ["x"], ["y"], "match", attributes=[string("pattern", "(a")])],
                          [tensor_value("x", [2], STRING)]),
+        "reals": model([node("Range", ["first", "end", "step"], ["y"], "steps")],
+                       [tensor_value(name, []) for name in ("first", "end", "step")], shape=["k"]),
         "range": model([node("Range", ["first", "end", "step"], ["y"], "steps")],
                        [tensor_value(name, [], INT64) for name in ("first", "end", "step")], dtype=INT64, shape=["k"]),
         "reshape": model([node("Reshape", ["x", "s"], ["y"], "rows")],

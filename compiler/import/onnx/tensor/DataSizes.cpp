@@ -46,7 +46,7 @@ Expr kiln::import::onnx::computedSize(Node &n, llvm::StringRef what, Value count
     return 0;
   // The check takes the count as it is; everything else a size within its bounds.
   std::string name = n.scope().prefix() + n.proto().output(0) + "." + what.str() + ".wanted";
-  Expr whole = n.importer().bind(name, b.clip(count, Operand(0), Operand(kFar)), b, {0, kFar, 1});
+  Expr whole = n.importer().bind(name, b.clip(count, Operand(0), Operand(kFar)), b, {0, kFar, 1}, n.meaning(what));
   b.check(view::less(whole, view::kMaxDim + 1),
           cause + " is too long; no axis has more than " + Twine(view::kMaxDim) + " elements");
   return n.named(what, view::minimum(whole, view::kMaxDim));

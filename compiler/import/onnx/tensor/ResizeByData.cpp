@@ -31,7 +31,7 @@ static void checkScales(Node &n, TensorBuilder &b, llvm::ArrayRef<AxisByData> ax
     Value isRight = b.bitAnd(b.greater(axis.scale, 0.0), b.less(axis.scale, std::numeric_limits<double>::infinity()));
     first = b.where(isRight, first, b.constant(axis.axis, b.int64()));
   }
-  Expr wrong = n.importer().bind(n.scope().prefix() + given.str() + ".axis", first, b, {0, none, none});
+  Expr wrong = n.importer().bind(n.scope().prefix() + given.str() + ".axis", first, b, {0, none, none}, "the axis");
   b.check(isEqual(wrong, none),
           "a scale in " + quoted(given) + " is 0, negative, infinite or no number; give a positive one");
 }

@@ -121,8 +121,18 @@ static Tensor countedRange(Node &n, TensorBuilder &b) {
   if (n.has(2)) {
     // The sign is enough to see a step of 0.
     Value sign = b.sub(b.cast(b.greater(delta, 0), b.int64()), b.cast(b.less(delta, 0), b.int64()));
-    Expr step = n.importer().bind(n.scope().prefix() + n.proto().input(2), sign, b, {-1, 1, 1});
+    Expr step = n.importer().bind(n.scope().prefix() + n.proto().input(2) + ".sign", sign, b, {-1, 1, 1}, "its sign");
     b.check(Expr(1) - isEqual(step, 0), "the step " + quoted(n.proto().input(2)) + " is 0 or no number; give another");
+  }
+  for (int i = 0; i < 2 && b.isFloat(first); ++i) {
+    // Its sign if it is infinite, 0 if it is no number.
+    Value bound = i == 0 ? first : limit, sign = b.where(b.isNaN(bound), b.constant(0, b.int64()), 2);
+    sign = b.where(b.isInf(bound), b.sub(b.cast(b.greater(bound, 0), b.int64()), b.cast(b.less(bound, 0), b.int64())),
+                   sign);
+    std::string name = n.proto().input(i);
+    Expr kind = n.importer().bind(n.scope().prefix() + name + ".sign", sign, b, {-1, 2, 2}, "its sign");
+    b.check(isEqual(kind, 2), "the range's " + Twine(i == 0 ? "start " : "limit ") + quoted(name) +
+                                  " is infinite or no number; give a finite one");
   }
   mlir::Type element = b.element(first), real = b.isFloat(first) ? element : b.builder().getF64Type();
   Value steps = b.div(b.sub(b.cast(limit, real), b.cast(first, real)), b.cast(delta, real));
