@@ -28,6 +28,23 @@ Value TensorBuilder::matmul(Value a, Value b) {
   return narrowLike(reduce(Alu::ADD, mul(widen(a), widen(b)), {-1}, /*keepDims=*/false), type);
 }
 
+/// Of the taps of a kernel along one axis, those that read an element for some output, as [first, second). The others
+/// read padding alone: those of a dilation that is wider than the picture, which segmentation's pyramids have.
+static std::pair<int64_t, int64_t> readingTaps(Expr size, const Window &window, int64_t axis) {
+  int64_t taps = window.kernel[axis], dilation = window.dilations[axis], stride = window.strides[axis];
+  Expr low = window.padLow[axis], end = size + low;
+  Expr room = end + window.padHigh[axis] - (taps - 1) * dilation - 1; // how far the windows move
+  std::pair<int64_t, int64_t> reading(0, taps);
+  if (room.min() < 0)
+    return reading;
+  Expr last = view::floorDiv(room, stride) * stride;
+  while (reading.first + 1 < reading.second && (last + reading.first * dilation - low).max() < 0)
+    ++reading.first;
+  while (reading.first + 1 < reading.second && (end - (reading.second - 1) * dilation).max() <= 0)
+    --reading.second;
+  return reading;
+}
+
 Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t groups) {
   if (!x || !w)
     return {};
@@ -61,6 +78,13 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   std::optional<Window> full = complete(window, spatial);
   if (!full)
     return {};
+  for (int64_t i = 0; i < spatial; ++i) {
+    auto [first, second] = readingTaps(dim(x, 2 + i), *full, i);
+    w = slice(w, 2 + i, {first, second});
+    full->padLow[i] = full->padLow[i] - first * full->dilations[i];
+    full->padHigh[i] = full->padHigh[i] - (full->kernel[i] - second) * full->dilations[i];
+    full->kernel[i] = second - first;
+  }
 
   Shape low(2, Expr(0)), high = low, kernel(full->kernel.begin(), full->kernel.end());
   low.append(full->padLow.begin(), full->padLow.end());

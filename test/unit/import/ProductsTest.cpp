@@ -32,6 +32,17 @@ TEST_CASE("convolutions") {
   CHECK(numbersOf("conv1d", {"[[[1, 2, 3, 4, 5]]]", "[[[1, 1]]]"}, R"("strides": [3])") == Numbers{3, 9});
 }
 
+TEST_CASE("convolutions whose outer taps read padding alone") {
+  auto numbersWith = [](const std::string &x, const std::string &taps, const std::string &attributes) {
+    return numbersOf("conv1d", {"[[[" + x + "]]]", "[[[" + taps + "]]]"}, attributes);
+  };
+  CHECK(numbersWith("1, 2, 3", "1, 10, 100", R"("dilations": [4], "pads": [[4, 4]])") == Numbers{10, 20, 30});
+  CHECK(numbersWith("1, 2, 3", "1, 10, 100", R"("dilations": [2], "pads": [[2, 2]])") == Numbers{310, 20, 31});
+  CHECK(numbersWith("1, 2, 3, 4", "1, 10, 100", R"("dilations": [4], "pads": [[1, 4]])") == Numbers{40});
+  CHECK(numbersWith("1, 2", "1, 10, 100, 1000", R"("dilations": [5], "pads": [[3, 14]], "strides": [2])") ==
+        Numbers{0, 0});
+}
+
 TEST_CASE("convolution groups see their own channels") {
   HostTensor y = evaluate("conv1d", {"[[[1, 2], [3, 4]]]", "[[[10]], [[100]]]"}, R"("groups": 2)");
   CHECK(dims(y) == Dims{1, 2, 2});
