@@ -159,9 +159,12 @@ Result kiln::import::onnx::foldDiv(Operands x) {
     return -x[0];
   if (x[0].isConst() && x[1].isConst() && x[1].constant() != 0)
     return Expr(x[0].constant() / x[1].constant());
-  if (x[0].min() >= 0 && x[1].min() > 0)
+  if (x[1].min() <= 0)
+    return std::nullopt;
+  if (x[0].min() >= 0)
     return view::floorDiv(x[0], x[1]);
-  return std::nullopt;
+  // Towards 0: one of these two is 0.
+  return view::floorDiv(view::maximum(x[0], 0), x[1]) - view::floorDiv(view::maximum(-x[0], 0), x[1]);
 }
 
 Result kiln::import::onnx::foldMod(Operands x) {

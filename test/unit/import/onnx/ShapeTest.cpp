@@ -93,6 +93,22 @@ TEST_CASE("a remainder of shapes has bounds, and what is divided of it stays sym
   CHECK(model.runFloats({floatTensor({4}, {0, 0, 0, 0})}).size() == 2);
 }
 
+/// How many frames of 4 elements, 2 apart, a signal has: 0 or 1 + (n - 4)/2, as TensorFlow counts them.
+TEST_CASE("a size that may be negative before it is divided stays symbolic") {
+  OnnxModel model;
+  model.input("x", {"n"}).output("y").ints("four", {4}).ints("two", {2}).ints("one", {1}).ints("none", {0});
+  model.node("Shape", {"x"}, {"n"});
+  model.node("Sub", {"n", "four"}, {"rest"});
+  model.node("Div", {"rest", "two"}, {"whole"});
+  model.node("Add", {"whole", "one"}, {"more"});
+  model.node("Max", {"more", "none"}, {"frames"});
+  model.node("ConstantOfShape", {"frames"}, {"y"});
+  CHECK_THAT(model.import(), !Contains("graph.bind") && !Contains("graph.size"));
+  CHECK(model.runFloats({floatTensor({7}, std::vector<float>(7))}).size() == 2);
+  CHECK(model.runFloats({floatTensor({3}, std::vector<float>(3))}).size() == 1); // division is towards 0
+  CHECK(model.runFloats({floatTensor({1}, std::vector<float>(1))}).empty());
+}
+
 TEST_CASE("tables of sizes stay symbolic where they are stacked, split and joined") {
   OnnxModel model;
   model.input("x", {"n", "m"}).output("y").ints("zero", {0}).ints("flat", {-1}).ints("ones", {1, 1, 1, 1});
