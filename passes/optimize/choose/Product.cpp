@@ -79,8 +79,11 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
   std::optional<size_t> m;
   for (size_t axis = 0; axis < rows.strides.size(); ++axis) {
     bool isRow = !reduced.test(axis) && columns.isStill(axis) && !rows.isStill(axis);
-    // The innermost, whose elements are neighbours, where nothing else decides.
-    if (isRow && (packs || !m || fixedSize(domain[axis]) > fixedSize(domain[*m])))
+    auto isApart = [&](size_t each) { return rows.strides[each] && rows.strides[each]->isConst(); };
+    // The innermost, whose elements are neighbours, where nothing else decides. Of two whose sizes only the run knows,
+    // rows that lie a number apart: the frames of a signal, not the signals of a batch, which is often one.
+    bool isBatch = m && fixedSize(domain[*m]) < 0 && fixedSize(domain[axis]) < 0 && isApart(*m) && !isApart(axis);
+    if (isRow && ((packs && !isBatch) || !m || fixedSize(domain[axis]) > fixedSize(domain[*m])))
       m = axis;
   }
   return m;
