@@ -4,6 +4,9 @@ using namespace kiln;
 using namespace kiln::import;
 using mlir::Value;
 
+/// So many channels that are read at the same places are worth a copy in which they lie side by side.
+static constexpr int64_t kFewestChannels = 16;
+
 Value kiln::import::weightAt(TensorBuilder &b, Value distance, Interpolation interpolation, double cubic) {
   Value x = b.abs(distance);
   if (interpolation == Interpolation::Linear)
@@ -111,16 +114,22 @@ Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, l
     Value step = b.minimum(b.maximum(b.cast(index, b.int64()), 0), b.sub(size, 1));
     row = row ? b.add(b.mul(row, size), step) : step;
   }
-  // Where in x, flattened: image, channel, and then the row that the places name.
-  Shape batch(rank + axes, Expr(1)), channel = batch;
-  Expr channels = b.dim(x, 1);
-  batch[axes] = b.dim(x, 0);
-  channel[axes + 1] = channels;
-  Value image = images ? between(b, images, axes, 0) : b.reshape(b.arange(b.dim(x, 0), b.int64()), batch);
-  image = b.add(b.mul(image, b.size(channels)), b.reshape(b.arange(channels, b.int64()), channel));
-  Shape from = b.shape(x);
-  Expr pixels = view::product(TensorBuilder::Sizes(from).drop_front(2));
-  result.values = b.gather(b.reshape(x, {view::product(from)}), b.add(b.mul(image, b.size(pixels)), row), 0);
+  Shape from = b.shape(x), image(rank + axes, Expr(1));
+  Expr channels = from[1], pixels = view::product(TensorBuilder::Sizes(from).drop_front(2));
+  image[axes] = from[0];
+  Value first = images ? between(b, images, axes, 0) : b.reshape(b.arange(from[0], b.int64()), image);
+  bool isForAll = llvm::all_of(places, [&](Value place) { return b.dim(place, 1).isConst(1); });
+  if (isForAll && channels.isConst() && channels.constant() >= kFewestChannels) {
+    Value rows = b.reshape(b.contiguous(b.moveAxis(x, 1, -1)), {from[0] * pixels, channels});
+    Value read = b.gather(rows, b.add(b.mul(first, b.size(pixels)), row), 0);
+    result.values = b.moveAxis(b.squeeze(read, {axes + 1}), -1, axes + 1);
+  } else {
+    // Where in x, flattened: image, channel, and then the row that the places name.
+    Shape channel(rank + axes, Expr(1));
+    channel[axes + 1] = channels;
+    first = b.add(b.mul(first, b.size(channels)), b.reshape(b.arange(channels, b.int64()), channel));
+    result.values = b.gather(b.reshape(x, {view::product(from)}), b.add(b.mul(first, b.size(pixels)), row), 0);
+  }
   if (isInside)
     result.values = b.where(isInside, result.values, 0);
   if (result.weights)

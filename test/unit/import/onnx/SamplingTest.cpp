@@ -39,6 +39,26 @@ TEST_CASE("GridSample outside the image") {
   CHECK(at(2, -1, "linear", "reflection", 1) == 1.5f);
 }
 
+/// One place in each of two images, 1 2 / 3 4 times 1 to `channels` and the same times 100.
+TEST_CASE("GridSample of many channels copies them side by side, and reads each place once") {
+  for (int64_t channels : {15, 16}) {
+    OnnxModel model(22);
+    model.input("x", {2, channels, 2, 2}).input("grid", {2, 1, 1, 2}).output("y");
+    model.node("GridSample", {"x", "grid"}, {"y"});
+    Floats x, wanted;
+    for (float image : {1.f, 100.f})
+      for (int64_t channel = 1; channel <= channels; ++channel) {
+        for (float value : {1, 2, 3, 4})
+          x.push_back(value * float(channel) * image);
+        wanted.push_back((image == 1 ? 2.5f : 50) * float(channel)); // a quarter of 200 is inside
+      }
+    HostTensor grid = floatTensor({2, 1, 1, 2}, {0, 0, 1, -1});
+    CHECK(model.runFloats({floatTensor({2, channels, 2, 2}, x), grid}) == wanted);
+    bool readsRows = model.import().find("tensor<8x16xf32>") != std::string::npos;
+    CHECK(readsRows == (channels == 16));
+  }
+}
+
 TEST_CASE("AffineGrid moves and turns places, x first") {
   OnnxModel model(20);
   model.input("theta", {1, 2, 3}).ints("size", {1, 1, 2, 2}).output("y");
