@@ -27,6 +27,7 @@ void addQuotientPatterns(mlir::RewritePatternSet &set, const RewriteContext &con
 void addBytePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addFmaPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addGatePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
+void addSkipPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addVectorPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 
 /// A pattern on one row: `Rewrite` returns the value that replaces the op, or null if it does not apply.

@@ -9,6 +9,7 @@
 //   legalise        other rows that the device has not, as rows that it has
 //   fma             a product that is added to a running total and the addition, as one operation
 //   gates           loads, stores and branches whose condition is known
+//   skip            sums whose terms are all masked, as loops without steps
 //   vector          lanes that are taken from vectors and put back
 //   fold            arithmetic whose result is known
 // Uops listed as tinygrad's are changed by legalise alone.
@@ -53,6 +54,7 @@ static constexpr NamedSet kSets[] = {{"quotient", addQuotientPatterns},
                                      {kLegalise, addLegalisePatterns},
                                      {"fma", addFmaPatterns, /*isTopDown=*/true},
                                      {"gates", addGatePatterns},
+                                     {"skip", addSkipPatterns},
                                      {"vector", addVectorPatterns},
                                      {"fold", addFoldPatterns}};
 
