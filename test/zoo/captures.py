@@ -9,14 +9,29 @@ import sys
 import environments
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SKLEARN = ("scikit-learn==1.9.1", "skl2onnx==1.20.0", "onnxmltools==1.16.0", "lightgbm==4.7.0", "xgboost==3.2.0", "onnx==1.23.2")
+TENSORFLOW = ("tensorflow-cpu==2.21.0", "tf2onnx==1.17.0", "onnx==1.23.2")
+OPTIMUM = ("transformers==4.57.6", "optimum==2.1.0", "optimum-onnx==0.1.0", "onnxruntime==1.32.0")
+SKLEARN = (
+    "scikit-learn==1.9.1", "skl2onnx==1.20.0", "onnxmltools==1.16.0", "lightgbm==4.7.0", "xgboost==3.2.0", "onnx==1.23.2",
+    "pandas==3.1.1", "packaging==26.4",
+)  # fmt: skip
 
 
-def make_sklearn(folder):
-    environments.pip(environments.fresh(folder), "install", *SKLEARN)
+def of_packages(*requirements):
+    return lambda folder: environments.pip(environments.fresh(folder), "install", *requirements)
 
 
-ENVIRONMENTS = {"sklearn": make_sklearn, "torch": environments.make_exporter}
+def make_optimum(folder):
+    environments.make_exporter(folder)
+    environments.pip(os.path.join(folder, "bin", "python"), "install", *OPTIMUM)
+
+
+ENVIRONMENTS = {
+    "sklearn": of_packages(*SKLEARN),
+    "tensorflow": of_packages(*TENSORFLOW),
+    "torch": environments.make_exporter,
+    "optimum": make_optimum,
+}
 
 
 def folders(source, cache, wanted):

@@ -14,8 +14,10 @@ def picture(name, *sizes):
     return [{name: [int(size) for size in text.split(",")]} for text in sizes]
 
 
-def speech(*lengths, batch=(1, 2), rate=False):
-    runs = [{"input": [count, length], "state": [2, count, 128]} for count, length in zip(batch, lengths)]
+def speech(*lengths, batch=(1, 2), rate=False, states=("state",), width=128):
+    runs = [
+        {"input": [count, length], **{name: [2, count, width] for name in states}} for count, length in zip(batch, lengths)
+    ]
     return [{**run, "sr": []} for run in runs] if rate else runs
 
 
@@ -52,6 +54,20 @@ PACKAGES = {
         Model("silero_vad/data/silero_vad_op18_ifless.onnx", speech(576, 576, rate=True), RATE),
         Model("silero_vad/data/silero_vad_openvino_16k.onnx", [{}]),
         Model("silero_vad/data/silero_vad_16k_sequence.onnx", frames(4, 30)),
+    ],
+    "openwakeword==0.5.1": [  # the last version that carries its models
+        Model("models/alexa_v0.1.onnx", [{}]),
+        Model("models/embedding_model.onnx", picture("input_1", "1,76,32,1", "4,76,32,1")),
+        Model("models/hey_jarvis_v0.1.onnx", [{}]),
+        Model("models/hey_rhasspy_v0.1.onnx", [{}]),
+        Model("models/melspectrogram.onnx", sequence("input", "1,1760", "1,16000"), {"input": {"scale": 3000}}),
+        Model("models/silero_vad.onnx", speech(480, 480, rate=True, states="hc", width=64), RATE),
+        Model("models/timer_v0.1.onnx", [{}]),
+        Model("models/weather_v0.1.onnx", [{}]),
+    ],
+    "openwakeword==0.4.0": [
+        Model("models/hey_marvin_v0.1.onnx", [{}]),
+        Model("models/hey_mycroft_v0.1.onnx", picture("input_1", "1,16,96", "4,16,96")),
     ],
     "faster-whisper==1.2.1": [Model("faster_whisper/assets/silero_vad_v6.onnx", frames(4, 30))],
     "magika==1.0.3": [

@@ -85,7 +85,8 @@ def detection(name, **options):
         network = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None, num_classes=5, **options)
         return Call(network, lambda net, image: tuple(net([image])[0].values()))
 
-    return Network(make, {"image": torch.rand(3, 128, 160)}, {"image": {1: "height", 2: "width"}}, [{"image": [3, 96, 128]}])
+    open_sizes, runs = {"image": {1: "height", 2: "width"}}, [{"image": [3, 96, 128]}]
+    return Network(make, {"image": torch.rand(3, 128, 160)}, open_sizes, runs, {"image": {"scale": 0.3}})  # about as far apart as from 0 to 1
 
 
 def text_encoder(model, config, **settings):
