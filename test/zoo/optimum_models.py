@@ -91,7 +91,7 @@ def main(folder, pattern):
             with tempfile.TemporaryDirectory() as scratch:
                 export(make, scratch)
                 shutil.copy(os.path.join(scratch, f"{file}.onnx"), path)
-        rules = {**values, "input_ids": IDS, "attention_mask": {"of": [1]}, "encoder_attention_mask": {"of": [1]}}
+        rules = {**values, "input_ids": IDS, "position_ids": {"from": 0, "to": 20}, "attention_mask": {"of": [1]}, "encoder_attention_mask": {"of": [1]}}
         case.write(os.path.dirname(path), [shapes(path, each) for each in sizes], rules)
         print(name, flush=True)
 

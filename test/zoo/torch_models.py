@@ -44,9 +44,9 @@ class Network:
 
 
 def seeded(module):
-    """Norms that have seen no data keep what goes through them; biases are not zero."""
+    """Norms that have seen no data keep what goes through them; biases are not zero, nor are a head's weights, which ViT begins with."""
     for name, parameter in module.named_parameters():
-        if name.endswith("bias"):
+        if name.endswith("bias") or not parameter.any():
             nn.init.normal_(parameter, std=0.1)
     return module.eval()
 
