@@ -49,8 +49,9 @@ static constexpr int64_t kEnoughBlocks = 16;
 static constexpr int64_t kSharedBytes = 1024;
 /// The factor of memory from which it matters along which axis it is contiguous.
 static constexpr double kAlike = 3;
-/// Walks through tables that are under way at a time, if their number can be cut so, in the order of preference.
-static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
+/// Walks through tables that are under way at a time: each step of one waits for the step before, so that others fill
+/// the time. At least the fewest, where their number can be cut so.
+static constexpr int64_t kMostWalks = 16, kFewestWalks = 8;
 /// An element-wise kernel, in which no additions wait for each other, walks an axis of unknown size in several vectors
 /// at a time if that typically has so many.
 static constexpr int64_t kManyVectors = 16;
@@ -316,8 +317,10 @@ void Chooser::chooseWalks() {
   if (walks == inner.rend())
     return;
   int64_t count = fixedSize(*walks);
-  const auto *part = llvm::find_if(kWalksAtOnce, [&](int64_t part) { return count % part == 0; });
-  int64_t points = part != std::end(kWalksAtOnce) ? *part : evenPart(count, kWalksAtOnce[0]);
+  int64_t points = kMostWalks;
+  while (points >= kFewestWalks && count % points != 0)
+    --points;
+  points = points >= kFewestWalks ? points : evenPart(count, kMostWalks);
   add(reduced_.contains(*walks) ? OptKind::UNROLL : OptKind::UPCAST, *walks, points);
 }
 
