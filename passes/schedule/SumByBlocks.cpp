@@ -37,7 +37,7 @@ namespace kiln {
 } // namespace kiln
 
 /// Shorter blocks are not worth a sum of their own. Longer ones are multiples of it, as dots and vectors take them.
-static constexpr int64_t kShortestBlock = 8;
+static constexpr int64_t kShortestBlock = 16;
 /// Products of so many bytes fit 32 bits together.
 static constexpr int64_t kMostOfBytes = 1 << 15;
 
@@ -64,8 +64,9 @@ public:
   Splitter(graph::ReduceOp sum, KnownConstants &constants)
       : sum_(sum), constants_(constants), builder_(sum), loc_(sum.getLoc()), input_(shapeOf(sum.getInput())) {}
 
-  /// Finds a block along which some factors stand still, and two others; false: there is none.
-  bool match();
+  /// Finds a block along which some factors stand still, and two others, one of them a constant with as many results
+  /// as a vector has lanes; false: there is none.
+  bool match(int64_t lanes);
   /// The sum by blocks; `dots`: products of bytes are of integers.
   Value rewrite(bool dots);
 
@@ -80,7 +81,7 @@ private:
   /// Whether a tensor has one number for each block, also if it is computed of such.
   bool isStill(const Edge &edge, int64_t block, unsigned steps = kMostSteps) const;
   Factor factorOf(const Edge &edge) const;
-  /// Integers that stand still along a block, which a float shows; nullopt: it is something else.
+  /// Integers that stand still along a block, perhaps cast; nullopt: an edge leads to something else.
   std::optional<Edge> integersOf(const Edge &edge) const;
   /// Whether a factor is bytes that are known at compile time.
   bool isConstant(const Factor &factor) const { return factor.bytes && constants_.isConstant(factor.bytes->base); }
@@ -140,10 +141,12 @@ bool Splitter::isStill(const Edge &edge, int64_t block, unsigned steps) const {
 }
 
 std::optional<Edge> Splitter::integersOf(const Edge &edge) const {
-  graph::AluOp cast = aluOf(edge.base, Alu::CAST);
-  if (!cast || !isa<IntegerType>(getElementTypeOrSelf(cast->getOperand(0))) || !isStill(edge, block_))
+  if (!isStill(edge, block_))
     return std::nullopt;
-  return through(cast->getOperand(0), edge.tracker);
+  auto isInteger = [](Value value) { return isa<IntegerType>(getElementTypeOrSelf(value)); };
+  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && isInteger(cast->getOperand(0)))
+    return through(cast->getOperand(0), edge.tracker);
+  return isInteger(edge.base) ? std::optional(edge) : std::nullopt;
 }
 
 /// A number that is a whole one of at most a byte's size, with a sign or not.
@@ -178,10 +181,16 @@ Factor Splitter::factorOf(const Edge &edge) const {
       factor.bytes = bytes;
     factor.number = number.value_or(0);
   }
-  return factor.bytes && factor.bytes->tracker.isMasked() ? Factor{edge} : factor;
+  // Zero points that move along other axes than the bytes would repeat these.
+  bool isOther = factor.bytes && factor.bytes->tracker.isMasked();
+  if (factor.bytes && factor.zeros) {
+    llvm::SmallBitVector own = axesOf(factor.bytes->tracker), others = axesOf(factor.zeros->tracker);
+    isOther |= factor.zeros->tracker.isMasked() || others.test(own);
+  }
+  return isOther ? Factor{edge} : factor;
 }
 
-bool Splitter::match() {
+bool Splitter::match(int64_t lanes) {
   if (sum_.getKind().getValue() != Alu::ADD || sum_.getScore() || sum_.getAxes().size() != 1 ||
       !getElementTypeOrSelf(sum_).isF32() || edgeOf(sum_.getInput()).tracker.isMasked())
     return false;
@@ -191,15 +200,19 @@ bool Splitter::match() {
   SmallVector<Edge> factors;
   collectFactors(sum_.getInput(), ShapeTracker::contiguous(input_), factors);
   int64_t terms = input_[axis_].constant();
-  // Blocks are what some view repeats.
-  for (const Edge &factor : factors)
+  // Blocks are what some view repeats, the shortest of several factors.
+  for (const Edge &factor : factors) {
+    int64_t own = 0;
     for (const view::View &view : factor.tracker.views())
       for (Expr size : view.shape()) {
         int64_t block = size.asConst().value_or(0);
-        if (block > block_ && block % kShortestBlock == 0 && block < terms && terms % block == 0 &&
+        if (block > own && block % kShortestBlock == 0 && block < terms && terms % block == 0 &&
             isStill(factor, block) && axesOf(split(factor.tracker, block)).test(axis_))
-          block_ = block;
+          own = block;
       }
+    if (own > 0 && (block_ == 0 || own < block_))
+      block_ = own;
+  }
   if (block_ == 0)
     return false;
   SmallVector<Edge> moving;
@@ -209,8 +222,12 @@ bool Splitter::match() {
     return false;
   for (const Edge &factor : moving)
     factors_.push_back(factorOf(factor));
-  return llvm::any_of(factors_,
-                      [&](const Factor &factor) { return factor.bytes && constants_.isConstant(factor.bytes->base); });
+  return llvm::any_of(factors_, [&](const Factor &factor) {
+    llvm::SmallBitVector moves = axesOf(factor.whole.tracker);
+    return isConstant(factor) && llvm::any_of(llvm::seq<int64_t>(0, input_.size()), [&](int64_t axis) {
+             return axis != axis_ && moves.test(axis) && input_[axis].asConst().value_or(0) >= lanes;
+           });
+  });
 }
 
 Value Splitter::row(Alu kind, ValueRange operands, Type element) {
@@ -411,7 +428,7 @@ struct SumByBlocks : kiln::impl::SumByBlocksBase<SumByBlocks> {
     main.walk([&](graph::ReduceOp sum) { sums.push_back(sum); });
     for (graph::ReduceOp sum : sums) {
       Splitter splitter(sum, constants);
-      if (!splitter.match())
+      if (!splitter.match(target.vectorBits() / 32))
         continue;
       replaceByEdge(sum.getResult(), edgeOf(splitter.rewrite(dots)));
       sum.erase();
