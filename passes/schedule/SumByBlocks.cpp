@@ -80,6 +80,8 @@ private:
   }
   /// Whether a tensor has one number for each block, also if it is computed of such.
   bool isStill(const Edge &edge, int64_t block, unsigned steps = kMostSteps) const;
+  /// Notes the factors of a product that stand still along a block; what is left of it.
+  Edge takeScales(Edge edge);
   Factor factorOf(const Edge &edge) const;
   /// Integers that stand still along a block, perhaps cast; nullopt: an edge leads to something else.
   std::optional<Edge> integersOf(const Edge &edge) const;
@@ -162,6 +164,18 @@ static std::optional<int64_t> smallNumber(const Edge &edge) {
                                                                           : std::nullopt;
 }
 
+Edge Splitter::takeScales(Edge edge) {
+  while (graph::AluOp product = edge.tracker.isMasked() ? graph::AluOp() : aluOf(edge.base, Alu::MUL)) {
+    Edge one = through(product->getOperand(0), edge.tracker), other = through(product->getOperand(1), edge.tracker);
+    bool isOne = isStill(one, block_);
+    if (!isOne && !isStill(other, block_))
+      break;
+    scales_.push_back(isOne ? one : other);
+    edge = isOne ? other : one;
+  }
+  return edge;
+}
+
 Factor Splitter::factorOf(const Edge &edge) const {
   // Floats may be cast from the difference as integers.
   Edge difference = edge;
@@ -192,7 +206,7 @@ Factor Splitter::factorOf(const Edge &edge) const {
 
 bool Splitter::match(int64_t lanes) {
   if (sum_.getKind().getValue() != Alu::ADD || sum_.getScore() || sum_.getAxes().size() != 1 ||
-      !getElementTypeOrSelf(sum_).isF32() || edgeOf(sum_.getInput()).tracker.isMasked())
+      !getElementTypeOrSelf(sum_).isF32() || edgeOf(sum_.getInput()).tracker.isMasked() || !multiplicationOf(sum_))
     return false;
   axis_ = sum_.getAxes().front();
   if (!input_[axis_].isConst())
@@ -215,13 +229,12 @@ bool Splitter::match(int64_t lanes) {
   }
   if (block_ == 0)
     return false;
-  SmallVector<Edge> moving;
-  for (const Edge &factor : factors)
-    (isStill(factor, block_) ? scales_ : moving).push_back(factor);
-  if (moving.size() != 2)
+  Edge input = edgeOf(sum_.getInput());
+  graph::AluOp product = aluOf(input.base, Alu::MUL);
+  for (Value operand : product->getOperands())
+    factors_.push_back(factorOf(takeScales(through(operand, input.tracker))));
+  if (scales_.empty())
     return false;
-  for (const Edge &factor : moving)
-    factors_.push_back(factorOf(factor));
   return llvm::any_of(factors_, [&](const Factor &factor) {
     llvm::SmallBitVector moves = axesOf(factor.whole.tracker);
     return isConstant(factor) && llvm::any_of(llvm::seq<int64_t>(0, input_.size()), [&](int64_t axis) {

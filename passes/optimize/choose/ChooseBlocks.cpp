@@ -18,8 +18,8 @@ using namespace mlir;
 
 /// The registers of a tile that hold no totals: a vector of the weight, what is left of it after unpacking, scales.
 static constexpr int64_t kOtherRegisters = 8;
-/// The steps of a block's sum at once; of floats for one row, whose totals are so many vectors.
-static constexpr int64_t kStepsOfBlock = 8, kStepsOfRow = 4, kVectorsOfRow = 4;
+/// The dots of a block at once.
+static constexpr int64_t kStepsOfBlock = 8;
 /// The vectors of a panel of floats.
 static constexpr int64_t kVectorsOfPanel = 2;
 
@@ -73,13 +73,14 @@ std::optional<BlockProduct> optimize::findBlocks(FuncOp func, TargetAttr target,
   return std::nullopt;
 }
 
-void Chooser::unrollBlock(const BlockProduct &found, int64_t steps) {
+void Chooser::unrollParts(const BlockProduct &found) {
   for (int64_t axis : found.product.reduce.getAxes())
-    if (size_t(axis) != found.terms) { // its places are numbers then, by which the bits of a weight are shifted
+    if (size_t(axis) != found.terms)
       add(OptKind::UNROLL, axis, fixedSize(axis));
-      steps /= fixedSize(axis);
-    }
-  if (int64_t parts = evenPart(countOf_[found.terms], std::max<int64_t>(1, steps)); parts > 1)
+}
+
+void Chooser::unrollTerms(const BlockProduct &found, int64_t steps) {
+  if (int64_t parts = evenPart(countOf_[found.terms], steps); parts > 1)
     add(OptKind::UNROLL, found.terms, parts);
 }
 
@@ -107,34 +108,36 @@ bool Chooser::chooseBlocksOfDots(const BlockProduct &found) {
     add(OptKind::UPCAST, *found.m,
         rows > 0 ? bestRows(rows, most) : std::min({mostOf(*found.m), most, kMostUnknownRows}));
   }
-  unrollBlock(found, kStepsOfBlock);
+  unrollParts(found);
+  int64_t parts = 1;
+  for (int64_t axis : found.product.reduce.getAxes())
+    parts *= size_t(axis) == found.terms ? 1 : fixedSize(axis);
+  unrollTerms(found, std::max<int64_t>(1, kStepsOfBlock / parts));
   chooseChunks(found.m ? keptAxes({*found.m}) : keptAxes());
   return packBlocks(found);
 }
 
 bool Chooser::chooseBlocksOfFloats(const BlockProduct &found) {
   int64_t lanes = target_.vectorBits() / elementBits(func_), most = found.m ? mostOf(*found.m) : 1;
-  // A row alone reads each number once: its totals are several vectors, whose additions do not wait for each other.
-  if (most == 1) {
-    readsAsTheyLie_ = true;
-    add(OptKind::VECTOR, found.n, kVectorsOfRow * lanes);
-    unrollBlock(found, kStepsOfRow);
-    chooseChunks(keptAxes());
-    return packBlocks(found);
-  }
-  // A panel of the weight is unpacked once, and all rows pass.
-  if (*found.m < found.n)
+  bool isOneRow = most == 1;
+  if (found.m && *found.m < found.n && !isOneRow)
     add(OptKind::SWAP, *found.m, found.n);
-  int64_t rows = fixedSize(*found.m), together = target_.vectorRegisters() / 2 / kVectorsOfPanel;
+  // One packed weight serves kernels for one row and for several.
   add(OptKind::VECTOR, found.n, kVectorsOfPanel * lanes);
-  add(OptKind::UPCAST, *found.m, rows > 0 ? bestRows(rows, together) : std::min(most, together));
-  if (int64_t parts = evenPart(countOf_[found.terms], kStepsUnrolled); parts > 1)
-    add(OptKind::UNROLL, found.terms, parts);
-  chooseChunks(keptAxes({*found.m}));
-  bool isPacked = packBlocks(found);
-  return isPacked && keepIfFits([&](Trial &trial) {
-           trial.hold(trial.copyOf(found.product.operands[found.columnSide].value), loopOf(*found.m));
-         });
+  if (isOneRow) {
+    readsAsTheyLie_ = true;
+    unrollParts(found);
+  } else {
+    int64_t rows = fixedSize(*found.m), together = target_.vectorRegisters() / 2 / kVectorsOfPanel;
+    add(OptKind::UPCAST, *found.m, rows > 0 ? bestRows(rows, together) : std::min(most, together));
+  }
+  unrollTerms(found, kStepsUnrolled);
+  chooseChunks(found.m ? keptAxes({*found.m}) : keptAxes());
+  // A panel of the weight is unpacked once, and all rows pass.
+  return packBlocks(found) &&
+         (isOneRow || keepIfFits([&](Trial &trial) {
+            trial.hold(trial.copyOf(found.product.operands[found.columnSide].value), loopOf(*found.m));
+          }));
 }
 
 bool Chooser::chooseBlocks() {

@@ -134,8 +134,10 @@ private:
   bool chooseBlocks();
   bool chooseBlocksOfDots(const BlockProduct &found);
   bool chooseBlocksOfFloats(const BlockProduct &found);
-  /// Unrolls `steps` of a block's sum, all parts of a byte among them.
-  void unrollBlock(const BlockProduct &found, int64_t steps);
+  /// Unrolls the parts of a block, whose places are numbers then, by which the bits of a weight are shifted.
+  void unrollParts(const BlockProduct &found);
+  /// Unrolls at most `steps` steps along the terms.
+  void unrollTerms(const BlockProduct &found, int64_t steps);
   /// Packs the weight, its scales and zero points as the tile reads them. False: the weight stays as it is.
   bool packBlocks(const BlockProduct &found);
   void chooseLanes();
