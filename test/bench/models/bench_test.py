@@ -143,6 +143,12 @@ class Models(unittest.TestCase):
             self.folder_of("resnet50", cache, made)
             self.assertEqual(len(made), 2)
 
+    def test_weights_of_few_bits_have_a_tool_of_their_own(self):
+        with tempfile.TemporaryDirectory() as cache:
+            made, source = [], os.path.join(cache, "models", "gpt2-b1")
+            self.folder_of("gpt2_bits4", cache, made)
+            self.assertEqual(made, [("export.py", "gpt2", "1", "exporter"), ("quantize_bits.py", "bits4", source, "peers")])
+
     def test_a_name_says_of_which_model_and_how(self):
         self.assertEqual(models.QUANTIZED["mobilenet_v2_u8"], ("mobilenet_v2", "u8"))
         self.assertEqual(models.QUANTIZED["gpt2_dynamic"], ("gpt2", "dynamic"))

@@ -12,7 +12,7 @@ import sys
 
 EXPORTER = ("torch", "torchvision")
 EXPORTER_PLAIN = ("transformers", "onnx", "onnxscript", "numpy", "pillow")
-QUANTIZER = ("onnxruntime", "sympy")  # what its tools need
+QUANTIZER = ("onnxruntime", "sympy", "onnx_ir")  # what its tools need
 PEERS = ("onnxruntime", "openvino", "torch", "iree")  # classes of worker.py
 GPU_ONLY = ("triton", "cuda-bindings")
 PACKAGES = {"iree": ("iree-base-compiler", "iree-base-runtime")}  # of the others the name is the package's

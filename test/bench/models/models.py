@@ -35,6 +35,9 @@ ANY = ("resnet50_any", "mobilenet_v2_any", "efficientnet_b0_any", "convnext_tiny
 STATIC = ("resnet50", "mobilenet_v2", "efficientnet_b0", "vit_b_16", "bert")
 QUANTIZED = {f"{name}_{kind}": (name, kind) for name in STATIC for kind in ("u8", "s8")}
 QUANTIZED |= {f"{name}_dynamic": (name, "dynamic") for name in ("bert", "gpt2")}
+# And with weights of 4 bits, which quantize_bits.py makes.
+BITS = ("bits4", "bits4_rounded")
+QUANTIZED |= {f"gpt2_{kind}": ("gpt2", kind) for kind in BITS}
 KNOWN = (*NAMES, *ANY, *QUANTIZED)
 
 
@@ -61,11 +64,15 @@ def export(name, batch, folder, cache):
     make("export.py", [name, str(batch), folder], environments.python_of(cache, "exporter", environments.make_exporter))
 
 
+def quantizer_of(kind):
+    return "quantize_bits.py" if kind in BITS else "quantize.py"
+
+
 def quantize(name, batch, folder, cache):
     source, kind = QUANTIZED[name]
     python = environments.python_of(cache, "peers", environments.make_peers)
     environments.add_peers(python, environments.QUANTIZER)
-    make("quantize.py", [kind, folder_of(source, batch, cache), folder], python)
+    make(quantizer_of(kind), [kind, folder_of(source, batch, cache), folder], python)
 
 
 def folder_of(name, batch, cache):
@@ -75,7 +82,8 @@ def folder_of(name, batch, cache):
     if name == "mnist":
         return MNIST if batch == 1 else None
     folder = os.path.join(cache, "models", f"{name}-b{batch}")
-    scripts = ("export.py", "networks.py", "weights.py", *(("quantize.py",) if name in QUANTIZED else ()))
+    quantizer = (quantizer_of(QUANTIZED[name][1]),) if name in QUANTIZED else ()
+    scripts = ("export.py", "networks.py", "weights.py", *quantizer)
     recipe = digest([os.path.join(HERE, file) for file in scripts])
     stamp = os.path.join(folder, "recipe")
     if os.path.exists(stamp):
