@@ -1,8 +1,8 @@
 //===- SkipPatterns.cpp - Steps of sums that add nothing ---------------------------===//
 // A tap of a convolution that lies in the padding for all rows of a tile reads a zero for each channel and multiplies
-// it with a weight. With a wide dilation, as in segmentation's pyramids, most taps do so, and it is the run that knows
-// which. The masks of such a sum are known before the loop over its channels, so that a loop whose masks are all false
-// has no steps.
+// it with a weight. With a wide dilation, as in segmentation's pyramids, most taps do so; only the run knows which. The
+// masks of such a sum are known before the loop over its channels, so that a loop whose masks are all false has no
+// steps. A weight that is infinite or no number does not count there, as 0 times it would.
 //===-------------------------------------------------------------------------------===//
 
 #include "passes/lower/RewriteSets.h"

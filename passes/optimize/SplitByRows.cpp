@@ -31,8 +31,8 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-/// More rows than one share what is unpacked of a weight.
-static constexpr int64_t kSeveral = 2;
+/// So many rows share a panel that is unpacked of a weight in blocks.
+static constexpr int64_t kFewestRowsOfPanel = 2;
 
 namespace kiln {
 #define GEN_PASS_DEF_SPLITBYROWS
@@ -76,7 +76,7 @@ static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t
 /// From how many rows on a kernel may be another one.
 static SmallVector<int64_t> boundsOf(FuncOp func, Expr rows, TargetAttr target, const llvm::SmallBitVector &weights) {
   if (optimize::findBlocks(func, target, weights))
-    return {kSeveral};
+    return {kFewestRowsOfPanel};
   int64_t least = std::max(rows.min(), optimize::kFewestWideRows), most = std::min(rows.max(), optimize::kManyRows - 1);
   if (least <= most && canHave(func, rows, least, most) &&
       optimize::readsAsTheyLie(*partOf(func, rows, least, most), target, weights))

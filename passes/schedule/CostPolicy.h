@@ -96,7 +96,8 @@ private:
   bool isWidenedWeight(mlir::Value value, const Use &use) const;
   /// Whether a value is made of a weight of fewer bytes, for a sum of products that takes it as it is.
   bool isUnpackedWeight(mlir::Value value, const Use &use) const;
-  /// Whether a value is a sum of products that is a block of another sum.
+  /// Whether a value is a sum of products that is a block of another sum, one of the factors made of integers: the
+  /// other sum's kernel computes it, since blocks are many times as many as results.
   bool isBlock(mlir::Value value) const;
   /// The operations of all blocks that a sum adds up, which are sums of products; 0 if it has none.
   double operationsOfBlocks(graph::ReduceOp sum) const;

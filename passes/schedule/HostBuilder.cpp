@@ -85,7 +85,7 @@ void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol,
 
 /// The text with a symbol's name, where it stands alone, as other words.
 static std::string inWords(StringRef text, StringRef name, StringRef words) {
-  auto isOfName = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+  auto isOfName = [](char c) { return llvm::isAlnum(c) || llvm::StringRef("_./:-").contains(c); };
   std::string result;
   for (size_t i = 0; i < text.size();) {
     size_t end = i + name.size();

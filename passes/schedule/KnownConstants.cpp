@@ -115,7 +115,7 @@ static ShapeTracker cutTo(const llvm::SmallBitVector &axes, const ShapeTracker &
   return tracker.shrink(ranges).simplify();
 }
 
-Value schedule::multipliedBehind(OpBuilder &builder, graph::ReduceOp sum, Value result, ArrayRef<Edge> factors) {
+Value schedule::multipliedAfter(OpBuilder &builder, graph::ReduceOp sum, Value result, ArrayRef<Edge> factors) {
   llvm::SmallBitVector kept(shapeOf(sum.getInput()).size(), true);
   for (int64_t axis : sum.getAxes())
     kept.reset(axis);

@@ -40,8 +40,8 @@ mlir::Value tensorOf(mlir::OpBuilder &builder, mlir::Location loc, const Edge &e
 
 /// The product of a sum's result and `factors`, which are given from the shape of the sum's input and stand still along
 /// the summed axes.
-mlir::Value multipliedBehind(mlir::OpBuilder &builder, graph::ReduceOp sum, mlir::Value result,
-                             llvm::ArrayRef<Edge> factors);
+mlir::Value multipliedAfter(mlir::OpBuilder &builder, graph::ReduceOp sum, mlir::Value result,
+                            llvm::ArrayRef<Edge> factors);
 
 /// A result of floats that `sum` was rewritten to and that may be NaN for an empty sum, as there is no largest score
 /// then, nor a share of the total: 0 there, as the sum is. `result` if the sum has terms wherever the result has

@@ -55,7 +55,7 @@ private:
   bool isReadOutside(Value tensor) const;
   /// A sum of products that reads the tensor, or a cast of it, in the narrower dtype of the two; null: none does.
   graph::ReduceOp narrowReaderOf(Value tensor) const;
-  /// Whether a tensor is made of a smaller one that is asked to be in memory.
+  /// Whether a tensor is made of one that is asked to be in memory and is no larger.
   bool isUnpacked(Value tensor) const;
   /// The ops that a tensor depends on, it and its weights included, views too.
   llvm::SetVector<Operation *> coneOf(Value tensor) const;
@@ -123,7 +123,8 @@ graph::ReduceOp RecipeMaker::narrowReaderOf(Value tensor) const {
 
 bool RecipeMaker::isUnpacked(Value tensor) const {
   return llvm::any_of(coneOf(tensor), [&](Operation *op) {
-    return isa<graph::ContiguousOp>(op) && packedBytes(op->getResult(0)) < packedBytes(tensor);
+    return op != tensor.getDefiningOp() && isa<graph::ContiguousOp>(op) &&
+           packedBytes(op->getResult(0)) <= packedBytes(tensor);
   });
 }
 

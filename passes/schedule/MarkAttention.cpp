@@ -228,7 +228,7 @@ static void rewrite(Attention &rows) {
   rows.product->setAttr(kRoleAttr, builder.getStringAttr(kernel::kScores));
   rows.largest->setAttr(kRoleAttr, builder.getStringAttr(kernel::kLargest));
   result->setAttr(kRoleAttr, builder.getStringAttr(kernel::kResult));
-  Value whole = zeroWhereEmpty(builder, sum, multipliedBehind(builder, sum, result, rows.still));
+  Value whole = zeroWhereEmpty(builder, sum, multipliedAfter(builder, sum, result, rows.still));
   whole.getDefiningOp()->setAttr(kGivenAttr, builder.getUnitAttr());
   sum.getResult().replaceAllUsesWith(whole);
   sum.erase();

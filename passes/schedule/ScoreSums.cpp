@@ -180,7 +180,7 @@ static void rewrite(ScoredSum &match) {
     weight = graph::ConstOp::create(builder, loc, sum.getInput().getType(), builder.getFloatAttr(element, 1));
   Value result =
       graph::ReduceOp::create(builder, loc, Alu::ADD, weight, sum.getAxes(), tensorOf(builder, loc, *match.score));
-  result = multipliedBehind(builder, sum, result, match.constant);
+  result = multipliedAfter(builder, sum, result, match.constant);
   result = zeroWhereEmpty(builder, sum, result);
   sum.getResult().replaceAllUsesWith(result);
   sum.erase();

@@ -4,8 +4,8 @@
 // stands still along a block is multiplied once for it:
 //   Σ_k a·s·(w − z)·t = Σ_blocks s·t · Σ_block a·(w − z).
 // Sums within a block are of integers if both factors are bytes, which is exact; else of floats, of numbers that are
-// widened as they are read. A weight whose numbers are of few bits is stored in as many: a byte has numbers that are a
-// part of a block apart, so that bytes next to each other have neighbours in each of their parts.
+// widened as they are read. A weight of 4 bits is stored so: a byte holds number i of a block and number i + n / 2, so
+// that a vector of bytes unpacks to two vectors of neighbours. Weights of 2 bits have four such parts.
 // Expects: views folded.
 // Guarantees: one of the factors within a block is a constant of bytes. Results change by roundings of floats.
 // Position: before zero points are taken from products of bytes.
@@ -38,8 +38,8 @@ namespace kiln {
 
 /// Shorter blocks are not worth a sum of their own. Longer ones are multiples of it, as dots and vectors take them.
 static constexpr int64_t kShortestBlock = 16;
-/// Products of so many bytes fit 32 bits together.
-static constexpr int64_t kMostOfBytes = 1 << 15;
+/// Zero points beyond this are none of bytes.
+static constexpr int64_t kMostOfZero = 1 << 16;
 
 /// A chain of operations that is longer is not looked through.
 static constexpr unsigned kMostSteps = 8;
@@ -87,13 +87,18 @@ private:
   std::optional<Edge> integersOf(const Edge &edge) const;
   /// Whether a factor is bytes that are known at compile time.
   bool isConstant(const Factor &factor) const { return factor.bytes && constants_.isConstant(factor.bytes->base); }
+  /// Whether a block of products of bytes with a factor, less its zero points, fits 32 bits.
+  bool fitsIntegers(const Factor &factor) const;
   /// Stores a constant of few bits in as many.
   void pack(Factor &factor);
   /// What an edge from the sum's input shows, at the points of the domain along which it moves.
   Value compact(const Edge &edge);
-  /// The bytes of a factor so, and these with its zero point as integers of a dtype, which may wrap around.
+  /// A factor's bytes at those points; and the same less its zero points, as integers of a dtype, which may wrap
+  /// around.
   Value bytesAt(const Factor &factor);
   Value integersAt(const Factor &factor, Type element);
+  /// The negatives of zero points, at the points along which these move.
+  Value lessZerosAt(const Edge &edge, Type element);
   /// A factor at the points of the domain, as integers of 32 bits or as floats.
   Value at(const Factor &factor, bool areIntegers);
   Value row(Alu kind, ValueRange operands, Type element = {});
@@ -126,7 +131,7 @@ static void collectFactors(Value value, const ShapeTracker &around, SmallVectorI
 }
 
 /// Bytes that a cast widens.
-static std::optional<Edge> bytesOf(const Edge &edge) {
+static std::optional<Edge> widenedBytes(const Edge &edge) {
   graph::AluOp cast = aluOf(edge.base, Alu::CAST);
   if (!cast || !getElementTypeOrSelf(cast->getOperand(0)).isInteger(8))
     return std::nullopt;
@@ -145,10 +150,13 @@ bool Splitter::isStill(const Edge &edge, int64_t block, unsigned steps) const {
 std::optional<Edge> Splitter::integersOf(const Edge &edge) const {
   if (!isStill(edge, block_))
     return std::nullopt;
-  auto isInteger = [](Value value) { return isa<IntegerType>(getElementTypeOrSelf(value)); };
-  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && isInteger(cast->getOperand(0)))
+  auto isSmall = [](Value value) {
+    std::optional<llvm::ConstantRange> bounds = boundsOf(value);
+    return bounds && between(-kMostOfZero, kMostOfZero).contains(*bounds);
+  };
+  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && isSmall(cast->getOperand(0)))
     return through(cast->getOperand(0), edge.tracker);
-  return isInteger(edge.base) ? std::optional(edge) : std::nullopt;
+  return isSmall(edge.base) ? std::optional(edge) : std::nullopt;
 }
 
 /// A number that is a whole one of at most a byte's size, with a sign or not.
@@ -179,12 +187,12 @@ Edge Splitter::takeScales(Edge edge) {
 Factor Splitter::factorOf(const Edge &edge) const {
   // Floats may be cast from the difference as integers.
   Edge difference = edge;
-  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && !bytesOf(edge))
+  if (graph::AluOp cast = aluOf(edge.base, Alu::CAST); cast && !widenedBytes(edge))
     difference = through(cast->getOperand(0), edge.tracker);
-  Factor factor{edge, bytesOf(difference)};
+  Factor factor{edge, widenedBytes(difference)};
   graph::AluOp add = aluOf(difference.base, Alu::ADD);
   for (unsigned side = 0; add && !factor.bytes && side < 2; ++side) {
-    std::optional<Edge> bytes = bytesOf(through(add->getOperand(side), difference.tracker));
+    std::optional<Edge> bytes = widenedBytes(through(add->getOperand(side), difference.tracker));
     if (!bytes)
       continue;
     Edge other = through(add->getOperand(1 - side), difference.tracker);
@@ -235,6 +243,9 @@ bool Splitter::match(int64_t lanes) {
     factors_.push_back(factorOf(takeScales(through(operand, input.tracker))));
   if (scales_.empty())
     return false;
+  // Both would be computed at compile time.
+  if (isConstant(factors_[0]) && isConstant(factors_[1]))
+    return false;
   return llvm::any_of(factors_, [&](const Factor &factor) {
     llvm::SmallBitVector moves = axesOf(factor.whole.tracker);
     return isConstant(factor) && llvm::any_of(llvm::seq<int64_t>(0, input_.size()), [&](int64_t axis) {
@@ -258,6 +269,13 @@ Value Splitter::number(Value like, int64_t value) {
                               APInt(64, value, /*isSigned=*/true).trunc(type.getElementTypeBitWidth())));
 }
 
+bool Splitter::fitsIntegers(const Factor &factor) const {
+  int64_t largest = kLargestByte + std::abs(factor.number);
+  if (factor.zeros)
+    largest += boundsOf(factor.zeros->base)->abs().getUnsignedMax().getSExtValue();
+  return block_ <= std::numeric_limits<int32_t>::max() / (kLargestByte * largest);
+}
+
 void Splitter::pack(Factor &factor) {
   std::optional<llvm::ConstantRange> bounds = boundsOf(factor.bytes->base);
   if (!bounds)
@@ -266,7 +284,7 @@ void Splitter::pack(Factor &factor) {
   for (int64_t bits : {2, 4})
     if (bits_ == 8 && high - std::min<int64_t>(low, 0) < int64_t(1) << bits)
       bits_ = bits;
-  if (bits_ == 8 || block_ % (8 / bits_ * 4) != 0)
+  if (bits_ == 8)
     return;
   parts_ = 8 / bits_;
   // Its own axes alone, in which blocks are [parts, elements].
@@ -332,6 +350,21 @@ Value Splitter::bytesAt(const Factor &factor) {
   return row(Alu::AND, {bytes, number(bytes, (1 << bits_) - 1)});
 }
 
+Value Splitter::lessZerosAt(const Edge &edge, Type element) {
+  std::optional<llvm::ConstantRange> bounds = boundsOf(edge.base);
+  Type byte = builder_.getIntegerType(8);
+  bool isStored = constants_.isConstant(edge.base) && bounds && between(-127, 127).contains(*bounds);
+  Type own = isStored ? byte : element;
+  Value zeros = compact(edge);
+  zeros = row(Alu::NEG, getElementTypeOrSelf(zeros) == own ? zeros : row(Alu::CAST, zeros, own));
+  // There are few: in memory as bytes, they take no time where the weight is unpacked.
+  if (isStored) {
+    zeros = graph::ContiguousOp::create(builder_, loc_, zeros.getType(), zeros);
+    constants_.add(zeros.getDefiningOp());
+  }
+  return own == element ? zeros : row(Alu::CAST, zeros, element);
+}
+
 Value Splitter::integersAt(const Factor &factor, Type element) {
   Value bytes = bytesAt(factor);
   view::Shape own = shapeOf(bytes);
@@ -340,10 +373,7 @@ Value Splitter::integersAt(const Factor &factor, Type element) {
   if (factor.number != 0)
     bytes = row(Alu::ADD, {bytes, number(bytes, factor.number)});
   if (factor.zeros) {
-    Value zeros = compact(*factor.zeros);
-    if (getElementTypeOrSelf(zeros) != element)
-      zeros = row(Alu::CAST, zeros, element);
-    zeros = row(Alu::NEG, zeros);
+    Value zeros = lessZerosAt(*factor.zeros, element);
     Edge edge = edgeOf(zeros);
     bytes = row(Alu::ADD, {bytes, view(edge.base, edge.tracker.expand(own))});
   }
@@ -391,7 +421,7 @@ Value Splitter::rewrite(bool dots) {
   if (isConstant(factors_[0]))
     std::swap(factors_[0], factors_[1]);
   Factor &rows = factors_[0], &weight = factors_[1], plain = weight;
-  bool areIntegers = dots && rows.bytes && rows.isPlain() && block_ <= kMostOfBytes;
+  bool areIntegers = dots && rows.bytes && rows.isPlain() && fitsIntegers(weight);
   if (areIntegers)
     plain.number = 0, plain.zeros = std::nullopt;
   Value product = row(Alu::MUL, {at(rows, areIntegers), at(plain, areIntegers)});
@@ -408,8 +438,7 @@ Value Splitter::rewrite(bool dots) {
       view::Shape results = shapeOf(value);
       total = view(total, ShapeTracker::contiguous(shapeOf(total)).expand(results));
       if (weight.zeros) {
-        Value zeros = compact(*weight.zeros);
-        zeros = row(Alu::NEG, row(Alu::CAST, zeros, builder_.getI32Type()));
+        Value zeros = lessZerosAt(*weight.zeros, builder_.getI32Type());
         if (weight.number != 0)
           zeros = row(Alu::ADD, {zeros, number(zeros, weight.number)});
         total = row(Alu::MUL, {total, view(zeros, ShapeTracker::contiguous(shapeOf(zeros)).expand(results))});
@@ -420,7 +449,7 @@ Value Splitter::rewrite(bool dots) {
   }
   auto scales = llvm::map_to_vector(
       scales_, [&](const Edge &edge) { return Edge{edge.base, edge.tracker.reshape(domain_).simplify()}; });
-  value = multipliedBehind(builder_, block, value, scales);
+  value = multipliedAfter(builder_, block, value, scales);
   Value sum = graph::ReduceOp::create(builder_, loc_, Alu::ADD, value, {axis_});
   return view(sum, ShapeTracker::contiguous(shapeOf(sum)).reshape(shapeOf(sum_.getResult())).simplify());
 }

@@ -51,7 +51,7 @@ static kiln_status bind_symbol(const kiln_model *model, const kiln_tensor *input
   if (sizes[number] >= 0 && sizes[number] != size) {
     kiln_text_add(cause,
                   "input '%s': axis %" PRId32 " (%s): wanted the size %" PRId64 " that it has in '%s', given %" PRId64
-                  "; in an ONNX model they may differ with --dim %s.%" PRId32 "=LO..HI",
+                  "; give equal sizes, or compile an ONNX model with --dim %s.%" PRId32 "=LO..HI",
                   port->name, axis, symbol->name, sizes[number], binder_of(model, inputs, number, index), size,
                   port->name, axis);
     return KILN_INVALID_ARGUMENT;

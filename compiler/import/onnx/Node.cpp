@@ -119,8 +119,12 @@ Elements Node::boundNumbers(int index, int64_t count, int64_t min, int64_t max, 
 }
 
 std::string Node::meaning(StringRef what) const {
+  static constexpr StringRef kNouns[] = {"length", "size", "extent"};
   auto [stem, number] = what.split('.');
-  std::string words = stem == "padded" ? "the padded size" : number.empty() ? "the " + stem.str() : stem.str();
+  bool isPadded = stem == "padded";
+  if (!isPadded && !llvm::is_contained(kNouns, stem))
+    return "";
+  std::string words = isPadded ? "the padded size" : number.empty() ? "the " + stem.str() : stem.str();
   return words + (number.empty() ? "" : " " + number.str()) + " of " +
          quoted(proto_.output_size() ? proto_.output(0) : proto_.op_type());
 }

@@ -416,7 +416,7 @@ TEST_CASE("a program can end with a cause that has numbers in it") {
 TEST_CASE("a symbol has one size") {
   CHECK(runSymbolic(2, 5, 3, 1).error ==
         "input 'mask': axis 0 (past): wanted the size 2 that it has in 'cache', given 1; "
-        "in an ONNX model they may differ with --dim mask.0=LO..HI");
+        "give equal sizes, or compile an ONNX model with --dim mask.0=LO..HI");
 }
 
 TEST_CASE("an empty input needs no memory") { CHECK(runSymbolic(0, 3, 3, 0).status == KILN_OK); }

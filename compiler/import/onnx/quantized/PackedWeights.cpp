@@ -121,6 +121,12 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
       groups = {};
     }
   }
+  if (b.rank(x) == 0)
+    return n.fail("A is a scalar", "it has an axis of " + Twine(depth) + " elements, and any before that");
+  Value taken = b.takeSize(x, b.rank(x) - 1, depth, "multiply");
+  if (!taken)
+    return n.fail("A " + describe(b.shape(x)) + " has no rows of " + Twine(depth) + " elements, which K says");
+  x = taken;
   scales = b.cast(b.reshape(scales, {columns, blocks}), b.float32());
   auto perColumn = [&](Value parameter) {
     return groups ? b.gather(parameter, groups, 1) : spread(b, parameter, 1, block, blocks * block);
@@ -128,7 +134,7 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
   // Whole blocks, filled up with zeros, unless columns have an order of their own.
   Value rows = b.flatten(b.cast(x, b.float32()), b.rank(x) - 1);
   Value weights = b.narrow(unpackBits(b, packed, bits), 1, 0, groups ? depth : blocks * block);
-  if (!groups && b.dim(rows, 1).isConst(depth))
+  if (!groups)
     rows = b.pad(rows, {0, 0}, {0, blocks * block - depth});
   if (rounds && !groups)
     rows = rounded(b, rows, block);

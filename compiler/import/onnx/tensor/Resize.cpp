@@ -35,13 +35,33 @@ static std::optional<std::pair<int64_t, int64_t>> fraction(double number) {
   return std::pair(int64_t(number), denominator);
 }
 
+/// ⌊size·scale⌋ with the product rounded to float32, as ONNX Runtime has it: 10 · 0.7 is 7. `parts` are the scale's.
+static Expr roundedCount(Expr size, std::pair<int64_t, int64_t> parts) {
+  constexpr int kBits = 24, kMostDoublings = 15; // of a float's mantissa; of results beyond them the last place counts
+  auto [numerator, denominator] = parts;
+  if (size.isConst())
+    return int64_t(float(size.constant()) * (float(numerator) / float(denominator)));
+  Expr product = size * numerator;
+  if (denominator == 1 || numerator <= int64_t(1) << (kBits - kMostDoublings))
+    return view::floorDiv(product, denominator);
+  // Half of the last place of a number from 2^j on is 2^(j - 24): that much is missing from the next integer at most.
+  Expr half = 0;
+  for (int j = 0; j <= kMostDoublings; ++j) {
+    auto halfFrom = [&](int power) { return int64_t(std::ldexp(double(denominator), power - kBits)); };
+    int64_t more = halfFrom(j) - (j > 0 ? halfFrom(j - 1) : 0);
+    if (more > 0)
+      half = half + view::minimum(view::maximum(product - (int64_t(1) << j) * denominator + 1, 0), 1) * more;
+  }
+  return view::floorDiv(product + half, denominator);
+}
+
 static std::optional<Factor> scaledBy(Node &n, Expr size, double scale) {
   std::optional<std::pair<int64_t, int64_t>> parts = fraction(scale);
   if (!parts) {
     n.fail("a scale is " + std::to_string(scale), "scales are positive and not extreme");
     return std::nullopt;
   }
-  return Factor{view::floorDiv(size * parts->first, parts->second), parts->first, parts->second};
+  return Factor{roundedCount(size, *parts), parts->first, parts->second};
 }
 
 /// keep_aspect_ratio_policy: all axes change by one factor, the smallest or the largest that `sizes` would give.

@@ -175,8 +175,7 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
   if (!near.values)
     return {};
   auto over = [&](Value v) { return b.unsqueeze(v, {0, 1}); };
-  // Not the values: of weights there is one for all channels. As in ONNX Runtime, 0 times what is not finite is NaN.
-  Value shares = b.mul(near.values, b.where(over(isUsed), near.weights, 0));
+  Value shares = b.where(over(isUsed), b.mul(near.values, near.weights), 0);
   Value count = b.maximum(b.mul(b.maximum(rows.count, 0), b.maximum(columns.count, 0)), 1);
   if (mode == "avg") {
     if (isSample)
