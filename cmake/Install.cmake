@@ -23,7 +23,7 @@ write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBIL
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
 # Errors name pages of it, and pages link samples. Other files that they link are not installed.
-install(DIRECTORY docs samples DESTINATION share/doc/kiln PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY docs samples DESTINATION share/doc/kiln USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/mend_links.py\"
                                       \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" COMMAND_ERROR_IS_FATAL ANY)")

@@ -38,11 +38,13 @@ static std::pair<int64_t, int64_t> readingTaps(Expr size, const Window &window, 
   if (room.min() < 0)
     return reading;
   Expr last = view::floorDiv(room, stride) * stride;
-  while (reading.first + 1 < reading.second && (last + reading.first * dilation - low).max() < 0)
+  auto isBefore = [&](int64_t tap) { return (last + tap * dilation - low).max() < 0; };
+  auto isPast = [&](int64_t tap) { return (end - tap * dilation).max() <= 0; };
+  while (reading.first < reading.second && isBefore(reading.first))
     ++reading.first;
-  while (reading.first + 1 < reading.second && (end - (reading.second - 1) * dilation).max() <= 0)
+  while (reading.first < reading.second && isPast(reading.second - 1))
     --reading.second;
-  return reading;
+  return reading.first < reading.second ? reading : std::pair<int64_t, int64_t>(0, taps);
 }
 
 Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t groups) {

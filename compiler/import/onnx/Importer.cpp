@@ -67,19 +67,36 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   }
 }
 
-/// An axis that --dim names as INPUT.AXIS is one of the input's.
+/// The fault of an axis that --dim names as INPUT.AXIS; "" if there is none.
+static std::string faultOfAxis(int64_t axis, llvm::ArrayRef<Expr> shape, SymbolBounds given) {
+  int64_t rank = shape.size();
+  if (axis >= rank)
+    return "has " + std::to_string(rank) + (rank == 1 ? " axis; it is number 0" : " axes; the first is number 0");
+  Expr size = shape[axis];
+  bool isOther = size.isConst() && (size.constant() < given.min || size.constant() > given.max);
+  return isOther ? "has the fixed size " + size.print() + " there; leave it out" : "";
+}
+
+/// An axis that --dim names as INPUT.AXIS is one of the input's, and open. Sizes of the model may have such names, too.
 static llvm::Error checkDimAxes(const ImportOptions &options, mlir::func::FuncOp function) {
+  llvm::StringSet<> symbols;
+  for (mlir::Type type : function.getArgumentTypes())
+    if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type))
+      for (Expr size : shapeOf(tensor))
+        size.forEachVariable([&](Expr variable) { symbols.insert(variable.name()); });
   for (mlir::BlockArgument input : function.getArguments()) {
     auto name = function.getArgAttrOfType<mlir::StringAttr>(input.getArgNumber(), graph::kNameAttr);
-    auto type = llvm::dyn_cast<mlir::RankedTensorType>(input.getType());
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(input.getType());
+    if (!name || !tensor)
+      continue;
     for (const auto &dim : options.dims) {
       llvm::StringRef axis = dim.first();
       int64_t number;
-      if (name && type && axis.consume_front(name.getValue()) && axis.consume_front(".") &&
-          !axis.getAsInteger(10, number) && number >= type.getRank())
-        return usageError("--dim names '" + dim.first() + "', and '" + name.getValue() + "' has " +
-                              Twine(type.getRank()) + (type.getRank() == 1 ? " axis" : " axes"),
-                          "the first is 0");
+      if (symbols.contains(dim.first()) || !axis.consume_front(name.getValue()) || !axis.consume_front(".") ||
+          axis.getAsInteger(10, number) || number < 0)
+        continue;
+      if (std::string fault = faultOfAxis(number, shapeOf(tensor), dim.second); !fault.empty())
+        return usageError("--dim names '" + dim.first() + "', and '" + name.getValue() + "' " + fault);
     }
   }
   return llvm::Error::success();

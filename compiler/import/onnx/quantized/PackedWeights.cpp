@@ -106,6 +106,10 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
                   "they are uint8, of 2, 4 or 8 bits");
   int64_t blocks = llvm::divideCeil(depth, block), zeroBytes = llvm::divideCeil(blocks * bits, 8);
   int64_t packedBytes = llvm::divideCeil(blocks * block * bits, 8);
+  if (!view::provablyEqual(view::product(b.shape(packed)), columns * packedBytes))
+    return n.fail("B " + describe(b.shape(packed)) + " for N " + Twine(columns) + ", K " + Twine(depth) +
+                      " and block_size " + Twine(block),
+                  "its shape is " + describe(Shape{columns, blocks, Expr(int64_t(llvm::divideCeil(block * bits, 8)))}));
   packed = b.reshape(packed, {columns, packedBytes});
   if (groups) {
     groups = b.narrow(b.reshape(groups, {view::product(b.shape(groups))}), 0, 0, depth);

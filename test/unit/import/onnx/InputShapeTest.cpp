@@ -85,7 +85,7 @@ TEST_CASE("--dim of a shared name is of all, of a place of that one") {
   CHECK_THAT(model.import(options), Contains("%arg0: tensor<3xf32>") && Contains("%arg1: tensor<5xf32>"));
   options.dims["b.1"] = {5, 5, 5};
   CHECK_THAT(model.import(options),
-             Contains("error: model.onnx: --dim names 'b.1', and 'b' has 1 axis; the first is 0"));
+             Contains("error: model.onnx: --dim names 'b.1', and 'b' has 1 axis; it is number 0"));
 }
 
 TEST_CASE("an input without a shape gets one from the user or from the data") {
