@@ -115,10 +115,8 @@ bool CostPolicy::isBlock(Value value) const {
 }
 
 double CostPolicy::operationsOfBlocks(graph::ReduceOp sum) const {
-  auto block = blockOf_.find(sum);
-  if (!sum || block == blockOf_.end())
-    return 0;
-  return elementsOf(block->second) * operationsFor(block->second);
+  Value block = sum ? blockOf_.lookup(sum) : Value();
+  return block ? elementsOf(block) * operationsFor(block) : 0;
 }
 
 bool CostPolicy::isCastOfMemory(Value value) const {

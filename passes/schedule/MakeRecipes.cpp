@@ -53,8 +53,8 @@ private:
   bool isFolded(Operation *op) const { return folded_.contains(op); }
   /// Whether an op that stays reads the tensor, also through a view.
   bool isReadOutside(Value tensor) const;
-  /// A sum of products that reads the tensor, or a cast of it, in the narrower dtype of the two; null: none does.
-  graph::ReduceOp narrowReaderOf(Value tensor) const;
+  /// Whether a product reads the tensor, or a cast of it, in the narrower dtype of the two.
+  bool isReadNarrow(Value tensor) const;
   /// Whether a tensor is made of one that is asked to be in memory and is no larger.
   bool isUnpacked(Value tensor) const;
   /// The ops that a tensor depends on, it and its weights included, views too.
@@ -103,7 +103,7 @@ llvm::SetVector<Operation *> RecipeMaker::coneOf(Value tensor) const {
   return cone;
 }
 
-graph::ReduceOp RecipeMaker::narrowReaderOf(Value tensor) const {
+bool RecipeMaker::isReadNarrow(Value tensor) const {
   TargetAttr target = targetOf(module_);
   auto isConstant = [&](Value value) {
     Operation *op = value.getDefiningOp();
@@ -116,9 +116,9 @@ graph::ReduceOp RecipeMaker::narrowReaderOf(Value tensor) const {
       if (isa<graph::ViewOp>(user) || (alu && llvm::is_contained({Alu::CAST, Alu::MUL}, alu.getKind().getValue())))
         open.push_back(user->getResult(0));
       if (auto reduce = dyn_cast<graph::ReduceOp>(user); reduce && multipliesNarrow(reduce, target, isConstant))
-        return reduce;
+        return true;
     }
-  return nullptr;
+  return false;
 }
 
 bool RecipeMaker::isUnpacked(Value tensor) const {
@@ -170,8 +170,7 @@ bool RecipeMaker::rejectWhatGrows() {
     auto row = result.getDefiningOp<graph::AluOp>();
     bool isCast = row && row.getKind().getValue() == Alu::CAST;
     // An operand that a product reads in narrow form is stored so, in addition to the form that others read.
-    graph::ReduceOp reader = narrowReaderOf(result);
-    bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && reader;
+    bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && isReadNarrow(result);
     // A tensor that was packed on request is unpacked where it is read.
     if (isUnpacked(result)) {
       rejected.insert(result.getDefiningOp());
@@ -186,7 +185,7 @@ bool RecipeMaker::rejectWhatGrows() {
       continue;
     if (isNarrow)
       rejected.insert(result.getDefiningOp());
-    else if (isWeight && replaced > 0 && !reader)
+    else if (isWeight && replaced > 0 && !isReadNarrow(result))
       grown.push_back({result, most, double(packedBytes(result)) - replaced});
     else
       reject(result, most);

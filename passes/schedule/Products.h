@@ -20,8 +20,8 @@ graph::AluOp multiplicationOf(graph::ReduceOp reduce);
 /// register tile can compute it.
 bool isProduct(graph::ReduceOp reduce);
 
-/// The sum over blocks that a sum of products is a block of: each of its elements is one of the other's terms, and both
-/// factors move along all that the other adds up, so that neither is read again for it. Null if there is none.
+/// The sum whose terms are made of the elements of `block`, a sum of products, one of each; null where no sum is. Both
+/// factors of `block` move along every axis that the outer sum adds up, so that neither is read twice for it.
 graph::ReduceOp sumOfBlocks(graph::ReduceOp block);
 
 /// Whether a sum of products takes its operands before they were widened for it: if an instruction

@@ -38,7 +38,7 @@ namespace kiln {
 
 /// Shorter blocks are not worth a sum of their own. Longer ones are multiples of it, as dots and vectors take them.
 static constexpr int64_t kShortestBlock = 16;
-/// Zero points beyond this are none of bytes.
+/// Zero points of bytes are no larger than this.
 static constexpr int64_t kMostOfZero = 1 << 16;
 
 /// A chain of operations that is longer is not looked through.
@@ -64,8 +64,8 @@ public:
   Splitter(graph::ReduceOp sum, KnownConstants &constants)
       : sum_(sum), constants_(constants), builder_(sum), loc_(sum.getLoc()), input_(shapeOf(sum.getInput())) {}
 
-  /// Finds a block along which some factors stand still, and two others, one of them a constant with as many results
-  /// as a vector has lanes; false: there is none.
+  /// Finds a block along which all factors but two stand still. False if no block does, or if neither of the two is a
+  /// constant with as many results as a vector has `lanes`.
   bool match(int64_t lanes);
   /// The sum by blocks; `dots`: products of bytes are of integers.
   Value rewrite(bool dots);
@@ -99,6 +99,8 @@ private:
   Value integersAt(const Factor &factor, Type element);
   /// The negatives of zero points, at the points along which these move.
   Value lessZerosAt(const Edge &edge, Type element);
+  /// The weight's zero points times the sums of `rows` along the axes `inner`, at the points of the results.
+  Value zerosTimesRows(const Factor &weight, const Factor &rows, ArrayRef<int64_t> inner, ArrayRef<Expr> results);
   /// A factor at the points of the domain, as integers of 32 bits or as floats.
   Value at(const Factor &factor, bool areIntegers);
   Value row(Alu kind, ValueRange operands, Type element = {});
@@ -128,6 +130,15 @@ static void collectFactors(Value value, const ShapeTracker &around, SmallVectorI
   }
   for (Value operand : product->getOperands())
     collectFactors(operand, edge.tracker, factors);
+}
+
+/// The tracker at the points of the axes along which it moves.
+static ShapeTracker alongItsAxes(const ShapeTracker &tracker) {
+  llvm::SmallBitVector moves = axesOf(tracker);
+  SmallVector<view::Range> ranges;
+  for (auto [axis, size] : llvm::enumerate(tracker.shape()))
+    ranges.push_back({0, moves.test(axis) ? size : Expr(1)});
+  return tracker.shrink(ranges).simplify();
 }
 
 /// Bytes that a cast widens.
@@ -287,16 +298,7 @@ void Splitter::pack(Factor &factor) {
   if (bits_ == 8)
     return;
   parts_ = 8 / bits_;
-  // Its own axes alone, in which blocks are [parts, elements].
-  ShapeTracker tracker = split(factor.bytes->tracker, block_);
-  llvm::SmallBitVector moves = axesOf(tracker);
-  SmallVector<view::Range> ranges;
-  view::Shape own;
-  for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
-    own.push_back(moves.test(axis) ? size : Expr(1));
-    ranges.push_back({0, own.back()});
-  }
-  Value bytes = view(factor.bytes->base, tracker.shrink(ranges).simplify());
+  Value bytes = view(factor.bytes->base, alongItsAxes(split(factor.bytes->tracker, block_)));
   Type byte = builder_.getIntegerType(8, /*isSigned=*/false);
   if (low < 0) {
     bytes = row(Alu::CAST, bytes, builder_.getIntegerType(8));
@@ -305,7 +307,8 @@ void Splitter::pack(Factor &factor) {
   }
   if (getElementTypeOrSelf(bytes) != byte)
     bytes = row(Alu::CAST, bytes, byte);
-  view::Shape parts(own), part(own);
+  // Blocks are [parts, elements].
+  view::Shape parts = shapeOf(bytes), part(parts);
   parts[axis_ + 1] = parts_;
   parts.insert(parts.begin() + axis_ + 2, block_ / parts_);
   part[axis_ + 1] = block_ / parts_;
@@ -326,12 +329,7 @@ void Splitter::pack(Factor &factor) {
 }
 
 Value Splitter::compact(const Edge &edge) {
-  ShapeTracker tracker = edge.tracker.reshape(domain_).simplify();
-  llvm::SmallBitVector moves = axesOf(tracker);
-  SmallVector<view::Range> ranges;
-  for (auto [axis, size] : llvm::enumerate(domain_))
-    ranges.push_back({0, moves.test(axis) ? size : Expr(1)});
-  return view(edge.base, tracker.shrink(ranges).simplify());
+  return view(edge.base, alongItsAxes(edge.tracker.reshape(domain_).simplify()));
 }
 
 Value Splitter::bytesAt(const Factor &factor) {
@@ -406,6 +404,23 @@ Value Splitter::at(const Factor &factor, bool areIntegers) {
   return view(edge.base, edge.tracker.expand(domain_));
 }
 
+Value Splitter::zerosTimesRows(const Factor &weight, const Factor &rows, ArrayRef<int64_t> inner,
+                               ArrayRef<Expr> results) {
+  Value terms = integersAt(rows, builder_.getI32Type());
+  Value total = graph::ReduceOp::create(builder_, loc_, Alu::ADD, terms, inner);
+  if (!weight.zeros)
+    total = row(Alu::MUL, {total, number(total, weight.number)});
+  // In memory: a kernel with one more sum gets no tile.
+  total = graph::ContiguousOp::create(builder_, loc_, total.getType(), total);
+  total = view(total, ShapeTracker::contiguous(shapeOf(total)).expand(results));
+  if (!weight.zeros)
+    return total;
+  Value zeros = lessZerosAt(*weight.zeros, builder_.getI32Type());
+  if (weight.number != 0)
+    zeros = row(Alu::ADD, {zeros, number(zeros, weight.number)});
+  return row(Alu::MUL, {total, view(zeros, ShapeTracker::contiguous(shapeOf(zeros)).expand(results))});
+}
+
 Value Splitter::rewrite(bool dots) {
   for (Factor &factor : factors_)
     if (isConstant(factor) && !packed_)
@@ -429,22 +444,8 @@ Value Splitter::rewrite(bool dots) {
   Value value = block.getResult();
   if (areIntegers) {
     // Σ a·(w − z) = Σ a·w − z·Σ a.
-    if (!weight.isPlain()) {
-      Value terms = integersAt(rows, builder_.getI32Type());
-      Value total = graph::ReduceOp::create(builder_, loc_, Alu::ADD, terms, inner);
-      if (weight.number != 0 && !weight.zeros)
-        total = row(Alu::MUL, {total, number(total, weight.number)});
-      total = graph::ContiguousOp::create(builder_, loc_, total.getType(), total);
-      view::Shape results = shapeOf(value);
-      total = view(total, ShapeTracker::contiguous(shapeOf(total)).expand(results));
-      if (weight.zeros) {
-        Value zeros = lessZerosAt(*weight.zeros, builder_.getI32Type());
-        if (weight.number != 0)
-          zeros = row(Alu::ADD, {zeros, number(zeros, weight.number)});
-        total = row(Alu::MUL, {total, view(zeros, ShapeTracker::contiguous(shapeOf(zeros)).expand(results))});
-      }
-      value = row(Alu::ADD, {value, total});
-    }
+    if (!weight.isPlain())
+      value = row(Alu::ADD, {value, zerosTimesRows(weight, rows, inner, shapeOf(value))});
     value = row(Alu::CAST, value, builder_.getF32Type());
   }
   auto scales = llvm::map_to_vector(

@@ -67,7 +67,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   }
 }
 
-/// The fault of an axis that --dim names as INPUT.AXIS; "" if there is none.
+/// Says why --dim cannot name this axis of an input; "" if it can.
 static std::string faultOfAxis(int64_t axis, llvm::ArrayRef<Expr> shape, SymbolBounds given) {
   int64_t rank = shape.size();
   if (axis >= rank)

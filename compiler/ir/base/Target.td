@@ -136,8 +136,8 @@ def TargetAttr : TargetPart<"Target", "target"> {
 
     /// The instruction that multiplies matrices of these dtypes and adds them up in the third; null: there is none.
     ProductAttr matrixProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
-    /// The dot instruction of vectors for these dtypes, in one order or the other: either operand may be spread over
-    /// the lanes. Null: there is none.
+    /// The dot instruction of vectors for these dtypes in either order, since each operand may be spread over the lanes;
+    /// null where the target has no such instruction.
     ProductAttr dotProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
     /// The one of these two that is faster than multiply-adds of widened operands; null: none is.
     ProductAttr fastProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;

@@ -73,10 +73,14 @@ std::optional<BlockProduct> optimize::findBlocks(FuncOp func, TargetAttr target,
   return std::nullopt;
 }
 
-void Chooser::unrollParts(const BlockProduct &found) {
+int64_t Chooser::unrollParts(const BlockProduct &found) {
+  int64_t parts = 1;
   for (int64_t axis : found.product.reduce.getAxes())
-    if (size_t(axis) != found.terms)
+    if (size_t(axis) != found.terms) {
       add(OptKind::UNROLL, axis, fixedSize(axis));
+      parts *= fixedSize(axis);
+    }
+  return parts;
 }
 
 void Chooser::unrollTerms(const BlockProduct &found, int64_t steps) {
@@ -108,11 +112,7 @@ bool Chooser::chooseBlocksOfDots(const BlockProduct &found) {
     add(OptKind::UPCAST, *found.m,
         rows > 0 ? bestRows(rows, most) : std::min({mostOf(*found.m), most, kMostUnknownRows}));
   }
-  unrollParts(found);
-  int64_t parts = 1;
-  for (int64_t axis : found.product.reduce.getAxes())
-    parts *= size_t(axis) == found.terms ? 1 : fixedSize(axis);
-  unrollTerms(found, std::max<int64_t>(1, kStepsOfBlock / parts));
+  unrollTerms(found, std::max<int64_t>(1, kStepsOfBlock / unrollParts(found)));
   chooseChunks(found.m ? keptAxes({*found.m}) : keptAxes());
   return packBlocks(found);
 }

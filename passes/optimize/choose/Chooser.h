@@ -134,8 +134,9 @@ private:
   bool chooseBlocks();
   bool chooseBlocksOfDots(const BlockProduct &found);
   bool chooseBlocksOfFloats(const BlockProduct &found);
-  /// Unrolls the parts of a block, whose places are numbers then, by which the bits of a weight are shifted.
-  void unrollParts(const BlockProduct &found);
+  /// Unrolls the parts of a block, so that their places, by which bits are shifted, are numbers. Returns how many parts
+  /// a block has.
+  int64_t unrollParts(const BlockProduct &found);
   /// Unrolls at most `steps` steps along the terms.
   void unrollTerms(const BlockProduct &found, int64_t steps);
   /// Packs the weight, its scales and zero points as the tile reads them. False: the weight stays as it is.
