@@ -195,9 +195,11 @@ bool RecipeMaker::rejectWhatGrows() {
     return rank(a) < rank(b);
   });
   double extra = 0;
-  for (const Grown &each : grown)
-    if ((extra += each.by) > kMostExtra * weightBytes_)
+  for (const Grown &each : grown) {
+    extra += each.by;
+    if (extra > kMostExtra * weightBytes_)
       reject(each.result, each.most);
+  }
   folded_.remove_if([&](Operation *op) { return rejected.contains(op); });
   return !rejected.empty();
 }
